@@ -1,7 +1,12 @@
-"""Writes src/targets/gen/kernels.cpp: the element types of ONNX Runtime's CPU kernels, by release.
+"""Writes src/targets/gen/kernels.cpp: the element types of ONNX Runtime's kernels, by provider and
+release.
 
 tools/generate_kernels.py           record the installed release in tools/kernels, write the file
 tools/generate_kernels.py --check   complain when it is not what would be written
+
+Kernels of the CPU provider are in tools/kernels, those of others in a folder of their provider:
+they are recorded where the installed package registers them (onnxruntime-gpu on a machine with
+CUDA; WebGPU by tools/probe_kernels.py), and stay as they are elsewhere.
 """
 
 from __future__ import annotations
@@ -19,6 +24,9 @@ from sardonyx._runtime import registered
 
 # What each release registers, recorded where it was installed.
 RECORDS = Path(__file__).parent / "kernels"
+CPU = "CPUExecutionProvider"
+# Providers that leave what they have no kernel for to the CPU: their folders of records.
+ACCELERATORS = {"CUDAExecutionProvider": "cuda", "WebGpuExecutionProvider": "webgpu"}
 FILE = generate_emitter.FOLDER.parents[1] / "targets" / "gen" / "kernels.cpp"
 OLDEST_OPSET = 9
 # Registered types that the kernel refuses when it runs ("does not support double yet").
@@ -39,13 +47,10 @@ constexpr KernelType kTypes[] = {{
 {types}}};
 
 {kernels}
-constexpr Release kReleases[] = {{
-{releases}}};
-
-}}  // namespace
+{releases}}}  // namespace
 
 std::span<const Release> onnxruntime_releases() {{ return kReleases; }}
-
+{accessors}
 std::span<const KernelType> types_of(const Kernel& kernel) {{
   return std::span(kTypes).subspan(kernel.first_type, kernel.type_count);
 }}
@@ -89,16 +94,12 @@ def joined(a: Types, b: Types) -> Types | None:
     return tuple((name, bits | b[i][1]) for i, (name, bits) in enumerate(a))
 
 
-def kernels_of_installed() -> list[list[Any]]:
-    """[name, first version, last version, types] of each kernel, sorted."""
+def kernels_of(registry: list[Any], provider: str = CPU) -> list[list[Any]]:
+    """[name, first version, last version, types] of each kernel of a provider, sorted."""
     names = generate_emitter.Schemas().by_name
     found: dict[tuple[str, int, int], list[Types]] = {}
-    for kernel in registered.kernels():
-        if (
-            kernel.provider != "CPUExecutionProvider"
-            or kernel.domain
-            or kernel.op_name not in names
-        ):
+    for kernel in registry:
+        if kernel.provider != provider or kernel.domain or kernel.op_name not in names:
             continue
         first, last = kernel.version_range
         since: list[Any] = [s.since_version for s in names[kernel.op_name]]
@@ -107,7 +108,7 @@ def kernels_of_installed() -> list[list[Any]]:
         if not any(first <= v <= last and v >= current for v in since):
             continue
         key = (kernel.op_name, first, min(last, 0x7FFF))
-        refused = REFUSED.get(kernel.op_name)
+        refused = REFUSED.get(kernel.op_name) if provider == CPU else None
         constraints = {
             parameter: [t for t in types if t != refused]
             for parameter, types in kernel.type_constraints.items()
@@ -116,6 +117,20 @@ def kernels_of_installed() -> list[list[Any]]:
     return [
         [*key, [list(each) for each in row]]
         for key, kernels in sorted(found.items())
+        for row in merged(kernels)
+    ]
+
+
+def contrib_of(registry: list[Any], provider: str) -> list[list[Any]]:
+    """[name, types] of each contrib operator (com.microsoft) of a provider, sorted."""
+    found: dict[str, list[Types]] = {}
+    for kernel in registry:
+        if kernel.provider == provider and kernel.domain == "com.microsoft":
+            types = tensor_types(kernel.type_constraints)
+            found.setdefault(kernel.op_name, []).append(types)
+    return [
+        [name, [list(each) for each in row]]
+        for name, kernels in sorted(found.items())
         for row in merged(kernels)
     ]
 
@@ -150,37 +165,86 @@ def installed() -> str:
     return ".".join(onnxruntime.__version__.split(".")[:2])
 
 
+def lines_of(rows: list[list[Any]]) -> str:
+    return ",\n".join(f"  {json.dumps(row)}" for row in rows)
+
+
 def record() -> str:
-    """The installed release, as a file of tools/kernels holds it."""
-    lines = ",\n".join(f"  {json.dumps(kernel)}" for kernel in kernels_of_installed())
+    """The CPU kernels of the installed release, as a file of tools/kernels holds them."""
+    lines = lines_of(kernels_of(registered.kernels()))
     return f'{{"opset": {newest_opset()}, "kernels": [\n{lines}\n]}}\n'
+
+
+def record_of(registry: list[Any], provider: str, opset: int) -> str:
+    """The same of another provider, with its contrib operators."""
+    kernels = lines_of(kernels_of(registry, provider))
+    contrib = lines_of(contrib_of(registry, provider))
+    return f'{{"opset": {opset}, "kernels": [\n{kernels}\n],\n"contrib": [\n{contrib}\n]}}\n'
 
 
 def by_release(path: Path) -> tuple[int, ...]:
     return tuple(int(part) for part in path.stem.split("."))
 
 
-def generate() -> str:
-    types: list[tuple[str, int]] = []
-    tables, releases = [], []
-    for path in sorted(RECORDS.glob("*.json"), key=by_release):
-        recorded = json.loads(path.read_text(encoding="utf-8"))
+class Tables:
+    """The text of the generated tables; kernels with the same types share them."""
+
+    def __init__(self) -> None:
+        self.types: list[tuple[str, int]] = []
+        self.kernels: list[str] = []
+
+    def add(self, table: str, recorded: dict[str, Any]) -> None:
+        """A table of this name, of what was recorded of a release."""
         lines = []
         for name, first, last, kernel in recorded["kernels"]:
             row = tuple((parameter, bits) for parameter, bits in kernel)
-            at = next(
-                (i for i in range(len(types)) if tuple(types[i : i + len(row)]) == row), len(types)
-            )
-            if at == len(types):
-                types.extend(row)
-            lines.append(f"  {{Op::k{name}, {first}, {last}, {at}, {len(row)}}},\n")
-        table = f"kKernels{path.stem.replace('.', '_')}"
-        tables.append(f"constexpr Kernel {table}[] = {{\n{''.join(lines)}}};\n")
-        releases.append(f'  {{"{path.stem}", {recorded["opset"]}, {table}}},\n')
+            lines.append(f"  {{Op::k{name}, {first}, {last}, {self._at(row)}, {len(row)}}},\n")
+        self.kernels.append(f"constexpr Kernel {table}[] = {{\n{''.join(lines)}}};\n")
+
+    def _at(self, row: Types) -> int:
+        size = len(row)
+        for i in range(len(self.types)):
+            if tuple(self.types[i : i + size]) == row:
+                return i
+        self.types.extend(row)
+        return len(self.types) - size
+
+
+def records_in(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    """Release and record of each file, oldest release first."""
+    paths = sorted(folder.glob("*.json"), key=by_release)
+    return [(path.stem, json.loads(path.read_text(encoding="utf-8"))) for path in paths]
+
+
+def generate() -> str:
+    tables = Tables()
+    releases, accessors = [], []
+    on_cpu = {}
+    rows = []
+    for release, recorded in records_in(RECORDS):
+        on_cpu[release] = table = f"kKernels{release.replace('.', '_')}"
+        tables.add(table, recorded)
+        rows.append(f'  {{"{release}", {recorded["opset"]}, {table}, {{}}}},\n')
+    releases.append(f"constexpr Release kReleases[] = {{\n{''.join(rows)}}};\n\n")
+    for folder in ACCELERATORS.values():
+        rows = []
+        for release, recorded in records_in(RECORDS / folder):
+            table = f"k{folder.capitalize()}Kernels{release.replace('.', '_')}"
+            tables.add(table, recorded)
+            beside = on_cpu.get(release) or next(iter(on_cpu.values()))
+            rows.append(f'  {{"{release}", {recorded["opset"]}, {table}, {beside}}},\n')
+        if not rows:
+            continue
+        name = f"k{folder.capitalize()}Releases"
+        releases.append(f"constexpr Release {name}[] = {{\n{''.join(rows)}}};\n\n")
+        accessors.append(
+            f"std::span<const Release> onnxruntime_{folder}_releases() {{ return {name}; }}\n"
+        )
     return TEXT.format(
-        types="".join(f'  {{"{name}", {bits:#x}U}},\n' for name, bits in types),
-        kernels="\n".join(tables),
+        types="".join(f'  {{"{name}", {bits:#x}U}},\n' for name, bits in tables.types),
+        kernels="\n".join(tables.kernels),
         releases="".join(releases),
+        accessors="".join(accessors),
     )
 
 
@@ -191,7 +255,7 @@ def updated(path: Path, text: str, check: bool) -> bool:
     if check:
         print(f"{path}: stale")
         return False
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     print(f"{path}: written")
     return True
@@ -204,6 +268,11 @@ def main(arguments: list[str]) -> int:
         print(f"ONNX Runtime {onnxruntime.__version__} is not recorded in {RECORDS}: not compared")
     elif not updated(path, record(), check):
         return 1
+    registry = registered.kernels()
+    for provider in {kernel.provider for kernel in registry} & set(ACCELERATORS):
+        accelerated = RECORDS / ACCELERATORS[provider] / f"{installed()}.json"
+        if not updated(accelerated, record_of(registry, provider, newest_opset()), check):
+            return 1
     return 0 if updated(FILE, generate(), check) else 1
 
 

@@ -26,7 +26,9 @@ EMITTED = (
     "GroupQueryAttention",
     "LinearAttention",
     "MatMulNBits",
+    "MultiHeadAttention",
     "QuickGelu",
+    "SkipLayerNormalization",
     "SkipSimplifiedLayerNormalization",
 )
 OPTIONS = {"Single": "kRequired", "Optional": "kOptional", "Variadic": "kVariadic"}

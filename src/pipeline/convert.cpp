@@ -63,20 +63,20 @@ Diagnostic note_of_newer(Diagnostic needs, std::int64_t wanted) {
 }
 
 // From the functional program to a model that the target takes.
-std::unique_ptr<onnx::Model> convert_once(std::int64_t opset, const targets::Target& target,
+std::unique_ptr<onnx::Model> convert_once(std::int64_t wanted, const targets::Target& target,
                                           const program::Program& program,
                                           const ConvertOptions& options,
                                           const aten::CustomLookup& custom,
                                           const aten::NamedValues& shown,
                                           std::vector<Diagnostic>& notes) {
-  aten::TranslateOptions translation = translate_options(options, opset);
+  aten::TranslateOptions translation = translate_options(options, wanted);
   translation.custom = custom;
   translation.shown = &shown;
   translation.on_note = [&](const Diagnostic& note) { notes.push_back(note); };
   std::vector<Diagnostic> failures;
   translation.failures = &failures;
   std::unique_ptr<onnx::Model> model = aten::translate(program, translation);
-  if (!failures.empty()) refuse(*model, target, opset, std::move(failures));
+  if (!failures.empty()) refuse(*model, target, wanted, std::move(failures));
   const rewriting::Options passing{.stop_after = passes::current_name(options.stop_after),
                                    .keep_weights = !options.fold_weights,
                                    .limits = {},
@@ -84,8 +84,11 @@ std::unique_ptr<onnx::Model> convert_once(std::int64_t opset, const targets::Tar
                                    .disabled = passes::current_names(options.disable)};
   OptimizationReport done;
   const std::int64_t before = onnx::count_nodes(*model->graph);
-  if (options.optimize) done = optimization_report(rewritten(*model, target, passing));
+  if (options.optimize)
+    done = optimization_report(rewritten(*model, target, passing, half_of(options.precision)));
   change_precision(*model, options.precision, target, done);
+  const bool is_free = !options.opset && wanted == target.opset;
+  const std::int64_t opset = is_free ? targets::best_opset(*model, target) : wanted;
   lower_or_name_rules(
       *model, target,
       {.opset = opset,
@@ -93,6 +96,7 @@ std::unique_ptr<onnx::Model> convert_once(std::int64_t opset, const targets::Tar
        .alike = options.all_modules_as_functions || !options.modules_as_functions.empty()},
       done);
   if (options.optimize) tidy(*model, passing, done);
+  report_placement(*model, target, opset, done);
   done.nodes_before = before;
   done.nodes_after = onnx::count_nodes(*model->graph);
   const bool is_reported = options.optimize || !options.precision.to.empty();

@@ -85,18 +85,21 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
     outline(inner, options, done);
     return done;
   }
-  const std::int64_t opset = opset_for(options.precision, target, options.opset,
-                                       opset_to_begin_with(target, options, own));
+  const std::int64_t wanted = opset_for(options.precision, target, options.opset,
+                                        opset_to_begin_with(target, options, own));
   const std::vector<onnx::TypeConflict> disputes = onnx::infer_types(inner);
   targets::raise(inner,
-                 options.inline_functions || onnx::has_functions_of_other_operators(inner, opset));
-  rewriting::Report report = rewritten(inner, target, passing);
+                 options.inline_functions || onnx::has_functions_of_other_operators(inner, wanted));
+  rewriting::Report report = rewritten(inner, target, passing, half_of(options.precision));
   for (const onnx::TypeConflict& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
   OptimizationReport done = optimization_report(report);
   change_precision(inner, options.precision, target, done);
+  const bool is_free = !options.opset && !options.runtime.empty() && wanted == target.opset;
+  const std::int64_t opset = is_free ? targets::best_opset(inner, target) : wanted;
   lower_or_name_rules(inner, target, {.opset = opset, .keep_what_fails = true}, done);
   tidy(inner, passing, done);
+  report_placement(inner, target, opset, done);
   outline(inner, options, done);
   return done;
 }

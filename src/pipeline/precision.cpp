@@ -55,13 +55,24 @@ precision::Report to_blocks(onnx::Model& model, const PrecisionOptions& options,
   return precision::code_weights(model, weights);
 }
 
+}  // namespace
+
+base::DType half_of(const PrecisionOptions& options) {
+  const std::string half = types_of(options).half;
+  return half.empty()     ? base::DType::kUndefined
+         : half == "fp16" ? base::DType::kFloat16
+                          : base::DType::kBFloat16;
+}
+
+namespace {
+
 precision::Report change(onnx::Model& model, const PrecisionOptions& options,
                          const targets::Target& target) {
   const Types types = types_of(options);
   precision::Report report;
   if (!types.half.empty()) {
-    const auto half = types.half == "fp16" ? base::DType::kFloat16 : base::DType::kBFloat16;
-    report = precision::to_half(model, {.dtype = half, .io = options.io, .keep = options.keep});
+    report = precision::to_half(
+        model, {.dtype = half_of(options), .io = options.io, .keep = options.keep});
   }
   if (types.blocks.empty()) return report;
   precision::Report coded = to_blocks(model, options, target);

@@ -58,14 +58,14 @@ void check_opset(std::int64_t opset) {
 }
 
 rewriting::Report rewritten(onnx::Model& model, const targets::Target& target,
-                            const rewriting::Options& options) {
+                            const rewriting::Options& options, base::DType half) {
   rewriting::Options passing = options;
   std::erase_if(passing.disabled, targets::is_fusion);
   const bool stops_behind = targets::is_fusion(options.stop_after);
   if (stops_behind) passing.stop_after = {};
   rewriting::Report report = passes::optimize(model, passing);
   if (options.stop_after.empty() || stops_behind || passes::is_of_tidying(options.stop_after))
-    targets::fuse(model, target, options, report);
+    targets::fuse(model, target, options, half, report);
   return report;
 }
 
@@ -123,6 +123,12 @@ void add_left_out(OptimizationReport& done, const std::vector<std::string>& rule
 void tidy(onnx::Model& model, const rewriting::Options& options, OptimizationReport& done) {
   if (options.stop_after.empty() || passes::is_of_tidying(options.stop_after))
     add_report(done, passes::tidy(model, options));
+}
+
+void report_placement(const onnx::Model& model, const targets::Target& target, std::int64_t opset,
+                      OptimizationReport& done) {
+  for (targets::OnCpu& each : targets::nodes_on_cpu(model, target, opset))
+    done.declined.push_back({"placement", std::move(each.node), std::move(each.reason)});
 }
 
 void check_schemas(onnx::Model& model) {

@@ -11,6 +11,7 @@
 #include "rewriting/report.h"
 #include "sardonyx/sardonyx.h"
 #include "targets/lower.h"
+#include "targets/placement.h"
 #include "targets/target.h"
 #include "targets/unsupported.h"
 
@@ -25,9 +26,10 @@ const targets::Target& target_of(const std::string& name);
 // Throws SX1002 for an opset that is not supported.
 void check_opset(std::int64_t opset);
 
-// By the passes, and after them by the fusions of the target: a name is of either.
+// By the passes, and after them by the fusions of the target: a name is of either. `half` is what
+// float32 becomes afterwards.
 rewriting::Report rewritten(onnx::Model& model, const targets::Target& target,
-                            const rewriting::Options& options);
+                            const rewriting::Options& options, base::DType half);
 
 // What the target does not support of a model, and the rules that had changed it.
 class NotLowered : public targets::Unsupported {
@@ -52,6 +54,10 @@ void add_left_out(OptimizationReport& done, const std::vector<std::string>& rule
 
 // After lowering, unless an earlier rule was to be the last.
 void tidy(onnx::Model& model, const rewriting::Options& options, OptimizationReport& done);
+
+// What the lowered model leaves to the CPU of a target with an accelerator.
+void report_placement(const onnx::Model& model, const targets::Target& target, std::int64_t opset,
+                      OptimizationReport& done);
 
 // Before anything is written. Throws SX1501.
 void check_schemas(onnx::Model& model);

@@ -1,5 +1,7 @@
 #include "targets/fuse.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -17,14 +19,43 @@ void drop_unread(onnx::Model& model, const Target& target) {
   });
 }
 
+// The first root of the fusion in the graph, or in a body, that is not of its kernels' types; null
+// where there is none.
+const onnx::Node* of_other_types(const Fusion& fusion, const onnx::Graph& graph, base::DType half) {
+  for (const onnx::Node* node = graph.first; node != nullptr; node = node->next) {
+    for (const onnx::Graph* body : onnx::bodies(node))
+      if (const onnx::Node* found = of_other_types(fusion, *body, half)) return found;
+    if (std::ranges::find(fusion.rule->roots, node->op) == fusion.rule->roots.end()) continue;
+    if (node->input(0) == nullptr) continue;
+    base::DType dtype = node->input(0)->dtype;
+    if (dtype == base::DType::kFloat32 && half != base::DType::kUndefined) dtype = half;
+    if ((fusion.types & onnx::dtype_bit(dtype)) == 0) return node;
+  }
+  return nullptr;
+}
+
+// Whether its kernels take the types of the model; where they do not, the report says so.
+bool suits(const Fusion& fusion, const onnx::Model& model, base::DType half,
+           rewriting::Report& report) {
+  if (fusion.types == 0) return true;
+  const onnx::Node* other = of_other_types(fusion, *model.graph, half);
+  if (other == nullptr) return true;
+  report.declined.push_back({std::string(fusion.rule->name), other->name,
+                             fmt::format("there is no kernel of {} for {}",
+                                         fusion.after.substr(0, fusion.after.find('(')),
+                                         base::dtype_name(other->input(0)->dtype))});
+  return false;
+}
+
 }  // namespace
 
 void fuse(onnx::Model& model, const Target& target, const rewriting::Options& options,
-          rewriting::Report& report) {
+          base::DType half, rewriting::Report& report) {
   std::vector<const rewriting::Rule*> rules;
   for (const Fusion& fusion : target.fusions) {
-    if (std::ranges::find(options.disabled, fusion.rule->name) == options.disabled.end())
-      rules.push_back(fusion.rule);
+    const bool is_enabled =
+        std::ranges::find(options.disabled, fusion.rule->name) == options.disabled.end();
+    if (is_enabled && suits(fusion, model, half, report)) rules.push_back(fusion.rule);
     if (fusion.rule->name == options.stop_after) break;
   }
   if (rules.empty()) return;

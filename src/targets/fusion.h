@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "onnx/operators/operator.h"
 #include "rewriting/rule.h"
 
 namespace sardonyx::targets {
@@ -15,6 +16,9 @@ struct Fusion {
   // How long it takes beside what it replaces, where and when; `make bench-kernels` repeats it.
   std::string_view measured;
   std::string_view since;  // the release it was measured in
+  // Element types of the fused operator's kernels; 0: the rule knows. Where the model computes in
+  // others, the rule does not run.
+  onnx::DTypeSet types = 0;
 };
 
 using Fusions = std::span<const Fusion>;

@@ -42,6 +42,10 @@ struct Target {
   // The kernels of an operator in that release, which may be none: such an operator is a function
   // that the runtime expands.
   std::span<const Kernel> kernels_of(onnx::Op op, std::int64_t opset) const;
+  // Those of the CPU beside them; none where the target has no accelerator.
+  std::span<const Kernel> cpu_kernels_of(onnx::Op op, std::int64_t opset) const;
+  // Whether the target leaves to the CPU what its accelerator has no kernel for.
+  bool is_accelerated() const { return !releases.empty() && releases.back().is_accelerated(); }
   // Whether the rule holds in that release.
   bool has_rule(const Rule& rule, std::int64_t opset) const;
   std::span<const Rule* const> rules_of(onnx::Op op) const;

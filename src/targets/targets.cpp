@@ -24,12 +24,15 @@ struct ByOperator {
 struct Index {
   ByOperator<const Rule*> rules;
   using Kernels = std::vector<std::span<const Kernel>>;  // of each operator
-  std::vector<Kernels> releases;
+  std::vector<Kernels> releases, on_cpu;
 
   explicit Index(const Target& target) {
     for (const Rules& table : target.rules)
       for (const Rule& rule : table) rules.of(rule.op).push_back(&rule);
-    for (const Release& release : target.releases) releases.push_back(by_operator(release.kernels));
+    for (const Release& release : target.releases) {
+      releases.push_back(by_operator(release.kernels));
+      on_cpu.push_back(by_operator(release.on_cpu));
+    }
   }
 
   static Kernels by_operator(std::span<const Kernel> all) {
@@ -66,6 +69,13 @@ std::span<const Kernel> Target::kernels_of(Op op, std::int64_t at_opset) const {
   if (release == nullptr) return {};
   const auto place = static_cast<std::size_t>(release - releases.data());
   return index_of(*this).releases[place][static_cast<std::size_t>(op)];
+}
+
+std::span<const Kernel> Target::cpu_kernels_of(Op op, std::int64_t at_opset) const {
+  const Release* release = release_for(at_opset);
+  if (release == nullptr) return {};
+  const auto place = static_cast<std::size_t>(release - releases.data());
+  return index_of(*this).on_cpu[place][static_cast<std::size_t>(op)];
 }
 
 bool Target::has_rule(const Rule& rule, std::int64_t at_opset) const {
@@ -136,16 +146,51 @@ std::span<const Target> targets() {
              .fed_if_read = kFedIfRead},
       Target{.name = "onnxruntime-cuda",
              .title = "ONNX Runtime's CUDA provider",
-             .about = "Standard operators, with workarounds for faults of ONNX Runtime's "
-                      "optimizer. ONNX Runtime runs operators without a CUDA kernel on the "
-                      "CPU.",
-             .opset = 20,
-             .releases = onnxruntime_releases(),
+             .about = "Operators that the CUDA provider has kernels for, in the types that it has "
+                      "them for (float16 and bfloat16 without casts), at the newest opset where "
+                      "this holds for the model. ONNX Runtime runs the rest on the CPU, which "
+                      "`--explain` lists.",
+             .opset = 23,
+             .releases = onnxruntime_cuda_releases(),
              .rules = onnxruntime_tables(),
-             .fusions = {},
+             .fusions = onnxruntime_cuda_fusions(),
              .has_quantized_operators = true,
-             .tuning = kCpuTuning,
-             .source = "ONNX Runtime 1.31 on the CPU, and its documentation: no GPU was at hand"},
+             .source = "kernels: what ONNX Runtime 1.31 registers; opset and fusions: run on an "
+                       "H100 with 1.31"},
+      Target{.name = "onnxruntime-genai-cuda",
+             .title = "ONNX Runtime's CUDA provider",
+             .about = "Language models for onnxruntime-genai on a GPU of NVIDIA: as "
+                      "onnxruntime-cuda, and relying on the inputs that onnxruntime-genai feeds. "
+                      "In float16 and bfloat16 past and present share a buffer.",
+             .opset = 23,
+             .releases = onnxruntime_cuda_releases(),
+             .rules = onnxruntime_tables(),
+             .fusions = onnxruntime_genai_cuda_fusions(),
+             .has_quantized_operators = true,
+             .source = "as onnxruntime-cuda; files run with onnxruntime-genai 0.18 on the CPU",
+             .fed_if_read = kFedIfRead},
+      Target{.name = "onnxruntime-genai-webgpu",
+             .title = "ONNX Runtime's WebGPU provider",
+             .about = "Language models for onnxruntime-genai on WebGPU: as webgpu, and relying on "
+                      "the inputs that onnxruntime-genai feeds.",
+             .opset = 23,
+             .releases = onnxruntime_webgpu_releases(),
+             .rules = onnxruntime_tables(),
+             .fusions = onnxruntime_genai_webgpu_fusions(),
+             .has_quantized_operators = true,
+             .source = "as webgpu; files run with onnxruntime-genai 0.18 on the CPU",
+             .fed_if_read = kFedIfRead},
+      Target{.name = "webgpu",
+             .title = "ONNX Runtime's WebGPU provider",
+             .about = "Operators that the WebGPU provider has kernels for, at the newest opset "
+                      "where this holds for the model: no arithmetic of int64 or float64. "
+                      "`--explain` lists what runs on the CPU.",
+             .opset = 23,
+             .releases = onnxruntime_webgpu_releases(),
+             .rules = onnxruntime_tables(),
+             .fusions = onnxruntime_webgpu_fusions(),
+             .has_quantized_operators = true,
+             .source = "run with ONNX Runtime 1.27 on a software Vulkan"},
       Target{.name = "openvino",
              .title = "OpenVINO",
              .about = "OpenVINO on the CPU. It computes float64 in float32 and int64 in "

@@ -136,7 +136,10 @@ def test_packed_attention_where_nothing_is_to_be_seen() -> None:
 def test_rows_of_fusions() -> None:
     """Each says what it was measured to take, and only a runtime that users name has any."""
     tables = {table["name"]: table["fusions"] for table in _native.target_tables()}
-    named = {RUNTIME, "onnxruntime-genai"}
+    named = {
+        RUNTIME, "onnxruntime-genai", "onnxruntime-cuda", "onnxruntime-genai-cuda",
+        "onnxruntime-genai-webgpu", "webgpu",
+    }  # fmt: skip
     assert {name for name, fusions in tables.items() if fusions} == named
     for row in (row for name in named for row in tables[name]):
         assert row["measured"], row["name"]

@@ -172,6 +172,33 @@ inline constexpr AttributeFormal kAttributesOfMatMulNBits[] = {
 inline constexpr OperatorVersion kMatMulNBits = {
   1, false, 3, 6, 1, 1, kInputsOfMatMulNBits, kOutputsOfMatMulNBits, kAttributesOfMatMulNBits};
 
+inline constexpr Formal kInputsOfMultiHeadAttention[] = {
+  {"query", FormalOption::kRequired, "T", 0x10402U},
+  {"key", FormalOption::kOptional, "T", 0x10402U},
+  {"value", FormalOption::kOptional, "T", 0x10402U},
+  {"bias", FormalOption::kOptional, "T", 0x10402U},
+  {"key_padding_mask", FormalOption::kOptional, "M", 0x40U},
+  {"attention_bias", FormalOption::kOptional, "T", 0x10402U},
+  {"past_key", FormalOption::kOptional, "T", 0x10402U},
+  {"past_value", FormalOption::kOptional, "T", 0x10402U},
+  {"past_sequence_length", FormalOption::kOptional, "M", 0x40U},
+  {"cache_indirection", FormalOption::kOptional, "M", 0x40U},
+};
+inline constexpr Formal kOutputsOfMultiHeadAttention[] = {
+  {"output", FormalOption::kRequired, "T", 0x10402U},
+  {"present_key", FormalOption::kOptional, "T", 0x10402U},
+  {"present_value", FormalOption::kOptional, "T", 0x10402U},
+  {"qk", FormalOption::kOptional, "QK", 0x10402U},
+};
+inline constexpr AttributeFormal kAttributesOfMultiHeadAttention[] = {
+  {"mask_filter_value", AttributeKind::kFloat, false, false, 0, 0.0F, ""},
+  {"num_heads", AttributeKind::kInt, true, false, 0, 0.0F, ""},
+  {"scale", AttributeKind::kFloat, false, false, 0, 0.0F, ""},
+  {"unidirectional", AttributeKind::kInt, false, true, 0, 0.0F, ""},
+};
+inline constexpr OperatorVersion kMultiHeadAttention = {
+  1, false, 1, 10, 1, 4, kInputsOfMultiHeadAttention, kOutputsOfMultiHeadAttention, kAttributesOfMultiHeadAttention};
+
 inline constexpr Formal kInputsOfQuickGelu[] = {
   {"X", FormalOption::kRequired, "T", 0x10c02U},
 };
@@ -183,6 +210,25 @@ inline constexpr AttributeFormal kAttributesOfQuickGelu[] = {
 };
 inline constexpr OperatorVersion kQuickGelu = {
   1, false, 1, 1, 1, 1, kInputsOfQuickGelu, kOutputsOfQuickGelu, kAttributesOfQuickGelu};
+
+inline constexpr Formal kInputsOfSkipLayerNormalization[] = {
+  {"input", FormalOption::kRequired, "T", 0x10402U},
+  {"skip", FormalOption::kRequired, "T", 0x10402U},
+  {"gamma", FormalOption::kRequired, "T", 0x10402U},
+  {"beta", FormalOption::kOptional, "T", 0x10402U},
+  {"bias", FormalOption::kOptional, "T", 0x10402U},
+};
+inline constexpr Formal kOutputsOfSkipLayerNormalization[] = {
+  {"output", FormalOption::kRequired, "T", 0x10402U},
+  {"mean", FormalOption::kOptional, "U", 0x2U},
+  {"inv_std_var", FormalOption::kOptional, "U", 0x2U},
+  {"input_skip_bias_sum", FormalOption::kOptional, "T", 0x10402U},
+};
+inline constexpr AttributeFormal kAttributesOfSkipLayerNormalization[] = {
+  {"epsilon", AttributeKind::kFloat, false, true, 0, 9.99999996e-13F, ""},
+};
+inline constexpr OperatorVersion kSkipLayerNormalization = {
+  1, false, 3, 5, 1, 4, kInputsOfSkipLayerNormalization, kOutputsOfSkipLayerNormalization, kAttributesOfSkipLayerNormalization};
 
 inline constexpr Formal kInputsOfSkipSimplifiedLayerNormalization[] = {
   {"input", FormalOption::kRequired, "T", 0x10402U},

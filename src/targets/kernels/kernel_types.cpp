@@ -29,14 +29,83 @@ using enum base::DType;
 // Functions without a kernel are expanded by the runtime, except those newer than it knows.
 bool expanded(Op op) { return op != Op::kSwish && op != Op::kSwiGLU; }
 
-// The types that one kernel takes for a parameter. ONNX Runtime casts float16 itself where it has
-// the operator in float32.
-DTypeSet taken(const Binding& binding, std::span<const KernelType> kernel) {
+// The types that one kernel takes for a parameter. On the CPU, ONNX Runtime casts float16 itself
+// where it has the operator in float32.
+DTypeSet taken(const Binding& binding, std::span<const KernelType> kernel, bool is_on_cpu) {
   DTypeSet dtypes = binding.allowed;
   for (const KernelType& type : kernel)
     if (type.parameter == binding.parameter) dtypes &= type.dtypes;
-  if ((dtypes & dtype_bit(kFloat32)) != 0) dtypes |= dtype_bit(kFloat16) & binding.allowed;
+  if (is_on_cpu && (dtypes & dtype_bit(kFloat32)) != 0)
+    dtypes |= dtype_bit(kFloat16) & binding.allowed;
   return dtypes;
+}
+
+// Operators whose definitions are of so many nodes that copies to the CPU and back are quicker.
+bool stays_on_cpu(Op op) {
+  switch (op) {
+    case Op::kBitShift:
+    case Op::kBitwiseAnd:
+    case Op::kBitwiseNot:
+    case Op::kBitwiseOr:
+    case Op::kBitwiseXor:
+    case Op::kBlackmanWindow:
+    case Op::kCol2Im:
+    case Op::kCumProd:
+    case Op::kDFT:
+    case Op::kDeformConv:
+    case Op::kGridSample:
+    case Op::kHammingWindow:
+    case Op::kHannWindow:
+    case Op::kGRU:
+    case Op::kLSTM:
+    case Op::kRNN:
+    case Op::kRange:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What the kernels of one provider do for an operator.
+struct Fit {
+  bool served = false;          // by a kernel of this version
+  std::optional<int> distance;  // of the types that the best kernel takes; 0: as they are
+  Bindings bindings;            // in these types
+  bool is_on_cpu = false;       // beside an accelerator, which has no kernel at all
+
+  bool is_exact() const { return distance == 0; }
+  bool loses() {
+    return std::ranges::any_of(bindings.all(),
+                               [](const Binding& b) { return onnx::lossy(b.dtype, b.computed); });
+  }
+};
+
+Fit fit_to(std::span<const Kernel> kernels, bool is_on_cpu, Op op, const OperatorVersion& version,
+           Bindings bindings) {
+  Fit best{.distance = {}, .bindings = bindings};
+  for (const Kernel& kernel : kernels) {
+    if (!kernel.serves(version.since)) continue;
+    best.served = true;
+    const auto distance = onnx::fit(
+        op, bindings, [&](const Binding& b) { return taken(b, types_of(kernel), is_on_cpu); });
+    if (!distance || (best.distance && *distance >= *best.distance)) continue;
+    best.distance = distance;
+    best.bindings = bindings;
+    if (best.is_exact()) break;
+  }
+  return best;
+}
+
+// The better one of what the target's own kernels and those of the CPU beside them do. The
+// accelerator computes in other types where these hold every number; the CPU does what is left.
+Fit best_fit(const Target& target, Op op, const OperatorVersion& version, const Bindings& bindings,
+             std::int64_t opset) {
+  Fit own = fit_to(target.kernels_of(op, opset), !target.is_accelerated(), op, version, bindings);
+  if (!target.is_accelerated() || (own.distance && !own.loses())) return own;
+  Fit cpu = fit_to(target.cpu_kernels_of(op, opset), true, op, version, bindings);
+  if (!cpu.distance || (own.distance && cpu.loses())) return own.served ? own : cpu;
+  cpu.is_on_cpu = !own.served;
+  return cpu;
 }
 
 // Throws where the standard takes the types but no kernel does, near or far.
@@ -139,17 +208,19 @@ OutputType output_type_of(const Target& target, const Operator& op, const Operat
   if (type.attribute.empty()) return type;
   type.wanted = output_type(find_attribute(attributes, type.attribute), inputs, op.id);
   type.taken = version.output(0)->dtypes;
-  const DTypeSet served = served_types(target.kernels_of(op.id, opset), version);
+  const DTypeSet served = served_types(target.kernels_of(op.id, opset), version) |
+                          served_types(target.cpu_kernels_of(op.id, opset), version);
   if (served != 0) type.taken &= served;
   return type;
 }
 
 bool lacks_opset(const Target& target, const Operator& op, const OperatorVersion& version,
                  std::int64_t opset) {
-  const std::span<const Kernel> kernels = target.kernels_of(op.id, opset);
-  return !kernels.empty() && std::ranges::none_of(kernels, [&](const Kernel& kernel) {
-    return kernel.serves(version.since);
-  });
+  const auto serves = [&](const Kernel& kernel) { return kernel.serves(version.since); };
+  const std::span<const Kernel> own = target.kernels_of(op.id, opset),
+                                cpu = target.cpu_kernels_of(op.id, opset);
+  return !(own.empty() && cpu.empty()) && std::ranges::none_of(own, serves) &&
+         std::ranges::none_of(cpu, serves);
 }
 
 // How an operator gets by with the kernels that there are.
@@ -165,19 +236,16 @@ Plan plan_for(const Target& target, const Operator& op, const OperatorVersion& v
   Plan plan{.bindings = onnx::bind(version, inputs)};
   Bindings bindings = plan.bindings;
   if (bindings.count == 0) return plan;
-  std::optional<int> best;
-  bool served = false;
-  for (const Kernel& kernel : target.kernels_of(op.id, opset)) {
-    if (!kernel.serves(version.since)) continue;
-    served = true;
-    const auto distance =
-        onnx::fit(op.id, bindings, [&](const Binding& b) { return taken(b, types_of(kernel)); });
-    if (!distance || (best && *distance >= *best)) continue;
-    best = distance;
-    plan.bindings = bindings;
-    if (*best == 0) return plan;
+  const Fit fit = best_fit(target, op.id, version, bindings, opset);
+  plan.bindings = fit.bindings;
+  if (fit.is_on_cpu && !stays_on_cpu(op.id)) {
+    plan.way = kSpelledOut;
+    plan.is_stand_in = !fit.is_exact();
+    return plan;
   }
-  if (!served) {
+  if (fit.is_exact()) return plan;
+  std::optional<int> best = fit.distance;
+  if (!fit.served) {
     best = onnx::fit(op.id, bindings, [](const Binding& b) { return b.allowed; });
     plan.bindings = bindings;
     // A function that the runtime expands is sure to run in float32 only.

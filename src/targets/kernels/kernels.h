@@ -41,10 +41,18 @@ struct Release {
   std::string_view name;  // "1.31"
   std::int16_t opset;
   std::span<const Kernel> kernels;
+  // Those of the CPU, which runs what a provider for an accelerator has no kernel for. Values are
+  // copied there and back.
+  std::span<const Kernel> on_cpu;
+
+  bool is_accelerated() const { return !on_cpu.empty(); }
 };
 
 // Of ONNX Runtime, with the kernels of its CPU provider; oldest first.
 std::span<const Release> onnxruntime_releases();
+// The same of its providers for accelerators.
+std::span<const Release> onnxruntime_cuda_releases();
+std::span<const Release> onnxruntime_webgpu_releases();
 std::span<const KernelType> types_of(const Kernel& kernel);
 
 }  // namespace sardonyx::targets

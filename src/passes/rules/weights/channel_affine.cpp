@@ -1,7 +1,9 @@
 #include "passes/rules/weights/channel_affine.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -54,6 +56,23 @@ std::optional<Tensor> new_bias(const Node* node, const ChannelAffine& affine, on
   return onnx::computed("Cast", {sum}, {{"to", dtype, {}}});
 }
 
+// Whether float16 holds the scaled weight as well as the weight: no channel's largest element is
+// beyond its range, or so small that the others lose more than its own rounding.
+bool fits_float16(const Tensor& weight, const ChannelScale& scale) {
+  constexpr double kMax = 65504, kMin = 0x1p-13;
+  const auto values = weight.reals();
+  if (!values) return false;
+  std::map<std::size_t, double> largest;
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    const std::size_t channel = scale.channel(static_cast<std::int64_t>(i));
+    double& most = largest[channel];
+    most = std::max(most, std::abs((*values)[i] * scale.factors[channel]));
+  }
+  return std::ranges::all_of(largest, [](const auto& each) {
+    return each.second == 0 || (each.second >= kMin && each.second <= kMax);
+  });
+}
+
 std::string folded_name(std::string_view name) {
   return name.ends_with("_folded") ? std::string(name) : std::string(name) + "_folded";
 }
@@ -90,8 +109,10 @@ Node* affine_taker(const ValueInfo* x, const Node* reader, RuleContext& context)
   if (weight == nullptr || weight->constant == nullptr) return decline("the weight is no constant");
   if (!used_once(weight)) return decline("something else reads the weight");
   const Tensor& tensor = *weight->constant;
-  const bool real = tensor.dtype == onnx::DType::kFloat32 || tensor.dtype == onnx::DType::kFloat64;
-  if (!real) return decline("the weight is neither float32 nor float64");
+  using enum onnx::DType;
+  const bool is_real = tensor.dtype == kFloat32 || tensor.dtype == kFloat64 ||
+                       tensor.dtype == kFloat16 || tensor.dtype == kBFloat16;
+  if (!is_real) return decline("the weight is of no floating-point type that is computed in");
   if (tensor.dims.size() < 2 || tensor.data == nullptr) return decline("the weight has no data");
   return node;
 }
@@ -124,6 +145,8 @@ void apply_affine(Patch& patch, Node* node, const ChannelAffine& affine,
 
   if (!identity) {
     scale.factors = std::move(factors);
+    if (data.dtype == onnx::DType::kFloat16 && !fits_float16(data, scale))
+      return patch.fail("float16 does not hold the scaled weight");
     scale.origin = std::make_shared<const Tensor>(onnx::without_data(affine.factor));
     patch.set_input(node, 1,
                     patch.weight(folded_name(weight->name), onnx::scaled(data, std::move(scale))));

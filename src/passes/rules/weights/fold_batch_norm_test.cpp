@@ -36,6 +36,37 @@ TEST_F(RulesTest, BatchNormFollowsTheChannelsOfGroupedTransposedConvolution) {
   EXPECT_EQ(reals(model.graph->first->input(1)), (std::vector<double>{1, 2, 3, 4}));
 }
 
+class HalfBatchNorm : public RulesTest {
+ protected:
+  Value half(const std::string& name, std::vector<std::int64_t> dims, double value) {
+    return model.add_weight(name,
+                            onnx::Tensor::filled(base::DType::kFloat16, std::move(dims), value));
+  }
+  // Of weights of 0.3, by this factor.
+  void normalize(double factor) {
+    const Value x = input("x", {b, 1, 4}, base::DType::kFloat16);
+    const Value y = onnx.conv(x, half("w", {2, 1, 1}, 0.3), Value());
+    outputs({onnx.batch_normalization(y, half("scale", {2}, factor), half("shift", {2}, 0.1),
+                                      half("mean", {2}, 0.2), half("variance", {2}, 1),
+                                      {.epsilon = 0.0F})});
+  }
+};
+
+TEST_F(HalfBatchNorm, IsFoldedInDoubleAndRoundedOnce) {
+  normalize(3);
+  EXPECT_TRUE(run(kFoldBatchNorm));
+  EXPECT_EQ(ops(), "Conv");
+  EXPECT_EQ(model.graph->first->input(1)->dtype, base::DType::kFloat16);
+  EXPECT_NEAR(reals(model.graph->first->input(1))[0], 0.9, 0.0005);
+  EXPECT_NEAR(reals(model.graph->first->input(2))[0], -0.5, 0.0005);
+}
+
+TEST_F(HalfBatchNorm, StaysWhereTheScaledWeightIsBelowTheRangeOfHalves) {
+  normalize(1e-5);
+  EXPECT_FALSE(run(kFoldBatchNorm));
+  EXPECT_EQ(reason(), "float16 does not hold the scaled weight");
+}
+
 TEST_F(RulesTest, BatchNormStaysWhereTheConvolutionIsReadTwice) {
   const Value x = input("x", {b, 1, 4});
   const Value y = onnx.conv(x, weight("w", {2, 1, 1}, {1, 2}), Value());

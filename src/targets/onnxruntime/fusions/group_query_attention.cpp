@@ -174,8 +174,9 @@ std::optional<Sizes> sizes_of(const Asked& asked) {
 std::string_view hindrance(const Node* attention, const Asked& asked, const Sizes& sizes,
                            bool fed) {
   const ValueInfo *query = asked[kQuery], *key = asked[kKey], *value = asked[kValue];
-  if (query->dtype != DType::kFloat32 && query->dtype != DType::kFloat16)
-    return "there are kernels for float32 and float16 alone";
+  if (query->dtype != DType::kFloat32 && query->dtype != DType::kFloat16 &&
+      query->dtype != DType::kBFloat16)
+    return "there are kernels for float32, float16 and bfloat16 alone";
   if (attention->inputs.size() > 6 || attention->outputs.size() > 3)
     return "its scores are read, or its keys have lengths of their own";
   if (!fed && asked[kPastKey] == nullptr && asked.sinks == nullptr)

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include "rewriting/patch.h"
 #include "rewriting/rewrite.h"
+#include "targets/onnxruntime/fusions/additive_masks.h"
 #include "targets/onnxruntime/fusions/fusions.h"
 #include "targets/onnxruntime/fusions/packed_products.h"
 #include "targets/onnxruntime/workarounds/operators.h"
@@ -65,19 +65,12 @@ std::string_view hindrance(const Node* attention, const Products& products) {
   return {};
 }
 
-// The node of this operator that reads the mask first, and has been made for another layer.
-ValueInfo* made_before(const ValueInfo* mask, Op op, const Node* position) {
-  for (const onnx::Use& use : mask->uses)
-    if (use.index == 0 && use.node->is(op) && use.node->graph == position->graph &&
-        onnx::precedes(use.node, position))
-      return use.node->output();
-  return nullptr;
-}
-
 class Fusing {
  public:
   Fusing(rewriting::RuleContext& context, Node* attention)
-      : model_(context.model()), patch_(context, attention), attention_(attention) {}
+      : patch_(context, attention),
+        attention_(attention),
+        masks_(context.model(), patch_, attention, base::DType::kFloat32) {}
 
   bool run(const Products& products) {
     ValueInfo *const weight = packed(products, &Product::weight, patch_), *const bias =
@@ -87,11 +80,11 @@ class Fusing {
     if (weight == nullptr || bias == nullptr) return patch_.apply();
     ValueInfo* const mask = attention_->input(3);
     std::vector<ValueInfo*> inputs = {products[0].x, weight, bias};
-    if (mask != nullptr) inputs.insert(inputs.end(), {nullptr, nullptr, additive(mask)});
+    if (mask != nullptr) inputs.insert(inputs.end(), {nullptr, nullptr, masks_.additive(mask)});
     ValueInfo* result =
         patch_.node(microsoft::kPackedAttention, inputs, attributes(), attention_->output()->name);
     if (mask != nullptr)
-      result = patch_.node(Op::kMul, {result, any(mask)}, {}, attention_->output()->name);
+      result = patch_.node(Op::kMul, {result, masks_.any(mask)}, {}, attention_->output()->name);
     patch_.replace(attention_->output(), result);
     return patch_.apply();
   }
@@ -105,36 +98,9 @@ class Fusing {
     return made;
   }
 
-  ValueInfo* real(float value) {
-    return model_.add_constant(onnx::Tensor::filled(base::DType::kFloat32, {}, value));
-  }
-
-  ValueInfo* additive(ValueInfo* mask) {
-    if (ValueInfo* before = made_before(mask, Op::kWhere, attention_);
-        before != nullptr && before->producer->input(1) == real(0) &&
-        before->producer->input(2) == real(std::numeric_limits<float>::lowest()))
-      return before;
-    return patch_.node(Op::kWhere, {mask, real(0), real(std::numeric_limits<float>::lowest())}, {},
-                       mask->name + "_additive");
-  }
-
-  // 1 for a row that has something to look at, 0 for one that has nothing.
-  ValueInfo* any(ValueInfo* mask) {
-    const std::string name = mask->name + "_any";
-    ValueInfo* cast = made_before(mask, Op::kCast, attention_);
-    if (cast != nullptr && cast->dtype == base::DType::kFloat32)
-      if (const ValueInfo* most = made_before(cast, Op::kReduceMax, attention_))
-        if (ValueInfo* before = made_before(most, Op::kSqueeze, attention_)) return before;
-    if (patch_.failed()) return nullptr;
-    cast = patch_.cast(mask, base::DType::kFloat32);
-    ValueInfo* const most =
-        patch_.node(Op::kReduceMax, {cast, patch_.ints({1, 3})}, {}, name + "_ReduceMax");
-    return patch_.node(Op::kSqueeze, {most, patch_.ints({1})}, {}, name);
-  }
-
-  onnx::Model& model_;
   Patch patch_;
   Node* attention_;
+  AdditiveMasks masks_;
 };
 
 bool fuse(Node* attention, rewriting::RuleContext& context) {

@@ -23,9 +23,10 @@ bool is_weight(const ValueInfo* value, std::size_t rank) {
          value->shape.size() == rank;
 }
 
-std::optional<AddedProduct> product(const ValueInfo* value, ValueInfo* bias) {
+std::optional<AddedProduct> product(const ValueInfo* value, ValueInfo* bias, bool is_shared) {
   const Node* node = rewriting::made_by(value, Op::kMatMul);
-  if (node == nullptr || !rewriting::used_once(value) || !is_weight(node->input(1), 2))
+  if (node == nullptr || !(is_shared || rewriting::used_once(value)) ||
+      !is_weight(node->input(1), 2))
     return std::nullopt;
   return AddedProduct{node->input(0), node->input(1), bias};
 }
@@ -39,13 +40,13 @@ std::optional<Tensor> side_by_side(Products products, ValueInfo* AddedProduct::*
 
 }  // namespace
 
-std::optional<AddedProduct> added_product(const ValueInfo* value) {
+std::optional<AddedProduct> added_product(const ValueInfo* value, bool is_shared) {
   const Node* sum = rewriting::made_by(value, Op::kAdd);
-  if (sum == nullptr) return product(value, nullptr);
-  if (!rewriting::used_once(value)) return std::nullopt;
+  if (sum == nullptr) return product(value, nullptr, is_shared);
+  if (!is_shared && !rewriting::used_once(value)) return std::nullopt;
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
     if (is_weight(sum->input(1 - side), 1))
-      if (const auto found = product(sum->input(side), sum->input(1 - side))) return found;
+      if (const auto found = product(sum->input(side), sum->input(1 - side), false)) return found;
   return std::nullopt;
 }
 

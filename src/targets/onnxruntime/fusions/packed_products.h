@@ -16,8 +16,8 @@ struct AddedProduct {
   onnx::ValueInfo* bias = nullptr;  // null where nothing is added
 };
 
-// That of a value which nothing else reads.
-std::optional<AddedProduct> added_product(const onnx::ValueInfo* value);
+// That of a value which nothing else reads, or which others may read.
+std::optional<AddedProduct> added_product(const onnx::ValueInfo* value, bool is_shared = false);
 
 // The weights, or biases, side by side in one, which is put together as it is written. The patch
 // fails where something else reads one, or where they are not there yet.

@@ -33,6 +33,15 @@ TEST_F(SkipRmsNormalization, ASumOfItsOwnIsNotMade) {
   EXPECT_EQ(model.graph->first->output(3), nullptr);
 }
 
+TEST_F(SkipRmsNormalization, LayerNormalizationHasABias) {
+  const Value sum = onnx.add(x, skip);
+  outputs({onnx.layer_normalization(sum, weight("scale", {2}, {1, 2}), weight("bias", {2}, {0, 1}),
+                                    {.epsilon = 0.5F})});
+  ASSERT_TRUE(run(kSkipLayerNormalization));
+  EXPECT_EQ(ops(), "SkipLayerNormalization");
+  EXPECT_EQ(model.graph->first->inputs.size(), 4U);
+}
+
 TEST_F(SkipRmsNormalization, SumsOfOtherShapesStay) {
   outputs({normalized(onnx.add(x, input("row", {1, 1, 2})))});
   EXPECT_FALSE(run(kSkipRmsNormalization));

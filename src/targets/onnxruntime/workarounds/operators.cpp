@@ -52,6 +52,26 @@ void group_query_attention(onnx::Inference& node) {
   node.set_shape(0, std::move(shape));
 }
 
+// [batch, length, heads * size], and keys and values of the past and now.
+void multi_head_attention(onnx::Inference& node) {
+  const std::int64_t heads = node.integer("num_heads", 0);
+  if (heads <= 0 || !node.has_rank(0, 3) || !node.has_rank(1, 3) || !node.has_rank(2, 3)) return;
+  onnx::Shape shape = node.shape(0);
+  const onnx::Expr batch = shape[0], width = node.shape(2)[2];
+  shape[2] = width;
+  for (const std::size_t cache : {std::size_t{1}, std::size_t{2}}) {
+    const onnx::Expr all = node.shape(cache)[2], length = node.shape(cache)[1];
+    const std::size_t past = cache + 5;
+    const onnx::Expr before = !node.has(past)          ? onnx::Expr(0)
+                              : node.has_rank(past, 4) ? node.shape(past)[2]
+                                                       : onnx::Expr();
+    const onnx::Expr size = all.is_constant() ? onnx::Expr(all.value() / heads) : onnx::Expr();
+    node.set_dtype(cache, node.dtype(0));
+    node.set_shape(cache, {batch, heads, before + length, size});
+  }
+  node.set_shape(0, std::move(shape));
+}
+
 void linear_attention(onnx::Inference& node) {
   as(onnx::Op::kLinearAttention, onnx::attention_rules(), node);
 }
@@ -71,8 +91,12 @@ const onnx::ForeignOperator kGeluOfSum = {kDomain, 1, "BiasGelu", &kBiasGelu, li
 const onnx::ForeignOperator kFastGeluOfSum = {kDomain, 1, "FastGelu", &kFastGelu, like_first};
 const onnx::ForeignOperator kCachedAttention = {kDomain, 1, "GroupQueryAttention",
                                                 &kGroupQueryAttention, group_query_attention};
+const onnx::ForeignOperator kHeadsOfAttention = {kDomain, 1, "MultiHeadAttention",
+                                                 &kMultiHeadAttention, multi_head_attention};
 const onnx::ForeignOperator kRecurrentAttention = {kDomain, 1, "LinearAttention", &kLinearAttention,
                                                    linear_attention};
+const onnx::ForeignOperator kNormalizationOfSum = {kDomain, 1, "SkipLayerNormalization",
+                                                   &kSkipLayerNormalization, skip_normalization};
 const onnx::ForeignOperator kRmsNormalizationOfSum = {
     kDomain, 1, "SkipSimplifiedLayerNormalization", &kSkipSimplifiedLayerNormalization,
     skip_normalization};

@@ -6,11 +6,13 @@
 namespace sardonyx::targets::microsoft {
 
 extern const onnx::ForeignOperator kActivatedConvolution;  // FusedConv
-extern const onnx::ForeignOperator kPackedAttention;  // Attention: with the products of q, k and v
-extern const onnx::ForeignOperator kCachedAttention;  // GroupQueryAttention
+extern const onnx::ForeignOperator kPackedAttention;   // Attention: with the products of q, k and v
+extern const onnx::ForeignOperator kHeadsOfAttention;  // MultiHeadAttention
+extern const onnx::ForeignOperator kCachedAttention;   // GroupQueryAttention
 extern const onnx::ForeignOperator kRecurrentAttention;     // LinearAttention
 extern const onnx::ForeignOperator kGeluOfSum;              // BiasGelu
 extern const onnx::ForeignOperator kFastGeluOfSum;          // FastGelu
+extern const onnx::ForeignOperator kNormalizationOfSum;     // SkipLayerNormalization
 extern const onnx::ForeignOperator kRmsNormalizationOfSum;  // SkipSimplifiedLayerNormalization
 extern const onnx::ForeignOperator kSwish;                  // QuickGelu
 

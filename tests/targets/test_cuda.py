@@ -1,0 +1,121 @@
+"""Models for ONNX Runtime's CUDA provider: how many nodes they have, and that what its CPU provider
+runs of them answers as PyTorch does. No GPU is needed; the kernels are those of tools/kernels."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+import torch
+import transformers
+
+import sardonyx
+from sardonyx import _native
+from tests.harness import assert_exports
+
+RUNTIME = "onnxruntime-cuda"
+RECORD = Path(__file__).resolve().parents[2] / "tools" / "kernels" / "cuda" / "1.31.json"
+SIZES = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2, "vocab_size": 50}
+
+
+class Logits(torch.nn.Module):
+    def __init__(self, model: torch.nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.model(input_ids, attention_mask=attention_mask)[0]
+        return result
+
+
+def bert() -> torch.nn.Module:
+    config = transformers.BertConfig(**SIZES, intermediate_size=64)
+    return transformers.BertModel(config, add_pooling_layer=False)
+
+
+def gpt2() -> torch.nn.Module:
+    config = transformers.GPT2Config(
+        n_embd=32,
+        n_layer=3,
+        n_head=2,
+        vocab_size=50,
+        use_cache=False,
+        bos_token_id=0,
+        eos_token_id=0,
+    )
+    return transformers.GPT2LMHeadModel(config)
+
+
+def llama() -> torch.nn.Module:
+    config = transformers.LlamaConfig(
+        **SIZES, intermediate_size=64, num_key_value_heads=1, use_cache=False
+    )
+    return transformers.LlamaForCausalLM(config)
+
+
+def exported(model: torch.nn.Module, *args: torch.Tensor, **options: Any) -> onnx.ModelProto:
+    program = sardonyx.export(model.eval(), args, target_runtime=RUNTIME, **options)
+    onnx.checker.check_model(program.model_proto, full_check=True)
+    return program.model_proto
+
+
+# A layer of Llama: norm and sum, one product for queries, keys and values with its Split, two
+# rotary embeddings, Attention, product; norm and sum, two products, Sigmoid, two Mul, product.
+@pytest.mark.parametrize(
+    ("make", "layer", "others"), [(bert, 12, 19), (gpt2, 12, 17), (llama, 14, 20)]
+)
+def test_nodes_of_a_layer(make: Any, layer: int, others: int) -> None:
+    ids = torch.ones(2, 8, dtype=torch.int64)
+    free = {name: {0: torch.export.Dim("batch"), 1: torch.export.Dim("length", max=64)}
+            for name in ("input_ids", "attention_mask")}  # fmt: skip
+    torch.manual_seed(0)
+    model = Logits(make()).eval()
+    graph = exported(model, ids, ids, dynamic_shapes=free).graph
+    assert len(graph.node) == 3 * layer + others, Counter(n.op_type for n in graph.node)
+    assert {node.op_type for node in graph.node if node.domain} <= {
+        "SkipLayerNormalization", "SkipSimplifiedLayerNormalization",
+    }  # fmt: skip
+    other = torch.ones(1, 5, dtype=torch.int64)
+    assert_exports(model, (ids, ids), None, free, [(other, other)], target_runtime=RUNTIME)
+
+
+class Images(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.norm = torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.max_pool2d(self.norm(self.conv(x)).relu(), 2)
+
+
+def test_images_in_half_precision_have_no_casts_and_no_batch_norms() -> None:
+    model = exported(Images().half(), torch.ones(1, 3, 8, 8, dtype=torch.float16))
+    assert [node.op_type for node in model.graph.node] == ["Conv", "Relu", "MaxPool"]
+    # The provider has MaxPool of opsets below 22 alone.
+    assert [each.version for each in model.opset_import if not each.domain] == [21]
+
+
+def test_what_runs_on_the_cpu_is_reported() -> None:
+    class Bits(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x & 3
+
+    model = exported(Bits(), torch.ones(4, dtype=torch.int64))
+    _, report = sardonyx.optimize(model, runtime=RUNTIME)
+    reasons = [each.reason for each in report.declined if each.rule == "placement"]
+    assert reasons == [
+        "runs on the CPU, between copies: ONNX Runtime's CUDA provider has no kernel of BitwiseAnd"
+    ]
+
+
+@pytest.mark.parametrize("name", [RUNTIME, "onnxruntime-genai-cuda"])
+def test_fused_operators_have_kernels(name: str) -> None:
+    contrib = {row[0] for row in json.loads(RECORD.read_text())["contrib"]}
+    (table,) = [each for each in _native.target_tables() if each["name"] == name]
+    made = [row["after"] for row in table["fusions"] if row["after"].startswith("com.microsoft.")]
+    assert made
+    assert {each.split("(")[0].removeprefix("com.microsoft.") for each in made} <= contrib
