@@ -13,6 +13,7 @@ import onnx
 import pytest
 
 from sardonyx import ONNXProgram, _native
+from tests.viewer.browser.driving import ARGUMENTS, CHROMIUM
 from tests.viewer.models import transformer
 
 PAGE = Path(__file__).resolve().parents[2] / "src" / "viewer" / "page"
@@ -58,6 +59,19 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own(program: ONNXProgram) -
     [attributes] = frames.pages
     assert attributes["srcdoc"] == program.visualize().html
     assert "allow-same-origin" not in (attributes["sandbox"] or "")
+
+
+def test_a_browser_shows_it(program: ONNXProgram, tmp_path: Path) -> None:
+    """A sample; `make browser-tests` does what people do."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here")
+    program.visualize(title="shown").save(tmp_path / "page.html")
+    words = [CHROMIUM, "--headless=new", *ARGUMENTS, f"--user-data-dir={tmp_path / 'profile'}",
+             "--virtual-time-budget=2000", "--dump-dom",
+             (tmp_path / "page.html").as_uri()]  # fmt: skip
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert 'data-ready="true"' in done.stdout, done.stderr[-2000:]
+    assert "<h2>shown</h2>" in done.stdout
 
 
 def test_the_script_is_in_layers() -> None:

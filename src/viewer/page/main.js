@@ -289,4 +289,5 @@ function nodeOf(model, name) {
 
 // Tests and people with a console reach the page by this.
 globalThis.viewer = new Page();
+globalThis.viewer.readyAfter = performance.now();
 document.documentElement.dataset.ready = 'true';

@@ -111,6 +111,15 @@ export class View {
                         y: isTall ? box.y - 20 / goal : box.y + box.height / 2 - this.height / goal / 2});
   }
 
+  // Where what is selected or could be stands on the canvas; null where it is not shown.
+  boxOnScreen({kind, index}) {
+    const box = kind === 'node' ? boxOfNode(this.arranger, this.model, index)
+      : boxOfGroup(this.arranger, this.model, index);
+    const {x, y, scale} = this.camera;
+    return box && {x: (box.x - x) * scale, y: (box.y - y) * scale,
+                   width: box.width * scale, height: box.height * scale};
+  }
+
   // --- expanding
 
   // What was under the pointer stays there.
