@@ -204,6 +204,7 @@ site: build
 screenshots: site
 	tools/setup.sh --screenshots
 	$(RUN) PYTHON="$(PYTHON)" tools/take_screenshots.sh
+	$(RUN) PYTHON="$(PYTHON)" tools/take_viewer_screenshots.sh
 
 # The examples, run and checked; those that need a package that is missing say so.
 test-examples: build

@@ -55,6 +55,32 @@ def transformer(nodes: int, *, flat: bool = False, name: str = "model") -> onnx.
     return helper.make_model(graph, opset_imports=opsets, ir_version=9)
 
 
+def with_a_function() -> onnx.ModelProto:
+    """A call of a model-local function, and an If, whose bodies read what is around them."""
+    double = helper.make_node("Add", ["a", "a"], ["b"], name="double")
+    opsets = [helper.make_opsetid("", 20), helper.make_opsetid("mine", 1)]
+    function = helper.make_function("mine", "Twice", ["a"], ["b"], [double], opsets[:1])
+    value = helper.make_tensor_value_info("r", TensorProto.FLOAT, [2])
+    bodies = {
+        f"{name}_branch": helper.make_graph(
+            [helper.make_node(op, ["x"], [f"{name}_r"], name=name)], name, [],
+            [helper.make_tensor_value_info(f"{name}_r", TensorProto.FLOAT, [2])],
+        )
+        for name, op in (("then", "Abs"), ("else", "Neg"))
+    }  # fmt: skip
+    nodes = [
+        helper.make_node("Twice", ["x"], ["y"], domain="mine", name="call"),
+        helper.make_node("If", ["c"], ["z"], name="choice", **bodies),
+        helper.make_node("Add", ["y", "z"], ["r"], name="sum"),
+    ]
+    inputs = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, [2]),
+        helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+    ]
+    graph = helper.make_graph(nodes, "model", inputs, [value])
+    return helper.make_model(graph, opset_imports=opsets, functions=[function], ir_version=9)
+
+
 def _layer(writer: _Writer, x: str, bias: str, path: str) -> str:
     normed = _norm(writer, x, f"{path}/norm1")
     heads = [_linear(writer, normed, f"{path}/attention/{each}") for each in ("q", "k", "v")]

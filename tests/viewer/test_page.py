@@ -86,6 +86,9 @@ def test_the_script_is_in_layers() -> None:
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text)
         imported = re.findall(r"from '\./([\w.]+)'", text)
         assert set(imported) <= set(order[:i]), name
+        for names in re.findall(r"import \{([^}]*)\}", text):
+            unused = [each for each in re.findall(r"\w+", names) if text.count(each) < 2]
+            assert not unused, name
 
 
 def test_the_script_is_right_javascript(program: ONNXProgram, tmp_path: Path) -> None:

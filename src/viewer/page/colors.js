@@ -83,12 +83,25 @@ function byMeasure({title, unit, nodes}) {
   const most = Math.max(...known, 0);
   const share = number => most > 0 ? Math.sqrt(number / most) : 0;  // small ones are seen, too
   const text = number => `${Number(number.toPrecision(3))} ${unit}`.trim();
+  const color = number => number === null ? NEUTRAL : HEAT + Math.round(STEPS * Math.min(share(number), 1));
+  const sums = new Map();
+  // Of a group the sum of what was measured in it.
+  const sumOf = (model, group) => {
+    if (!model.isFirst) return null;
+    if (!sums.has(group)) {
+      const inside = model.nodesIn(group).map(node => nodes[node]).filter(each => each !== null);
+      sums.set(group, inside.length ? inside.reduce((sum, each) => sum + each, 0) : null);
+    }
+    return sums.get(group);
+  };
   return {
-    title, measure: {text: node => nodes[node] === null || nodes[node] === undefined ? null : text(nodes[node])},
-    colorOf: (model, node) => {
-      const number = model.isFirst ? nodes[node.id] : null;
-      return number === null ? NEUTRAL : HEAT + Math.round(STEPS * share(number));
+    title,
+    measure: (model, isGroup, index) => {
+      const number = isGroup ? sumOf(model, index) : model.isFirst ? nodes[index] : null;
+      return number === null ? null : text(number);
     },
+    colorOf: (model, node) => color(model.isFirst ? nodes[node.id] : null),
+    groupColor: (model, group) => sumOf(model, group) === null ? null : color(sumOf(model, group)),
     legend: [...[0, 0.25, 1].map(part => [HEAT + Math.round(STEPS * Math.sqrt(part)), text(most * part)]),
              ...(known.length < nodes.length ? [[NEUTRAL, 'not measured']] : [])],
   };
@@ -97,9 +110,21 @@ function byMeasure({title, unit, nodes}) {
 export const STATE = 200;  // colors of differences begin here
 
 function byDifference(alignment) {
+  const stateOf = (model, node) => Number(alignment.states[model.isFirst ? 0 : 1][node]);
+  const known = new Map();
+  // A group has changed where a node in it has.
+  const groupState = (model, group) => {
+    const key = `${model.isFirst} ${group}`;
+    if (!known.has(key)) {
+      const states = new Set(model.nodesIn(group).map(node => stateOf(model, node)));
+      known.set(key, states.size === 1 ? [...states][0] : 2);
+    }
+    return known.get(key);
+  };
   return {
     title: 'difference',
-    colorOf: (model, node) => STATE + Number(alignment.states[model.isFirst ? 0 : 1][node.id]),
+    colorOf: (model, node) => STATE + stateOf(model, node.id),
+    groupColor: (model, group) => groupState(model, group) === 1 ? null : STATE + groupState(model, group),
     legend: DIFFERENCES.map((text, i) => [STATE + i, text]),
   };
 }

@@ -1,7 +1,9 @@
 // The page's data as objects. src/viewer/page_data.cpp writes what is read here.
 
-export const GRAPH = 0, FUNCTION = 1, MODULE = 2, NODE_WITH_BODIES = 3, BODY = 4;  // kinds of groups
-export const NODE = 0, GROUP = 1, IN = 2, OUT = 3, BEND = 4;                       // kinds of places
+// Kinds of groups; 0 is the main graph.
+export const FUNCTION = 1, MODULE = 2, NODE_WITH_BODIES = 3;
+// Kinds of places.
+export const NODE = 0, GROUP = 1, IN = 2, OUT = 3, BEND = 4;
 
 export class Model {
   constructor(data, texts) {
@@ -46,6 +48,11 @@ export class Model {
 
   rootOf(group) {
     return this.chain(group)[0];
+  }
+
+  // All nodes in a group and in those within it.
+  nodesIn(group) {
+    return [...this.groups[group].nodes, ...this.groups[group].children.flatMap(child => this.nodesIn(child))];
   }
 
   // A path that people read: "encoder.layers.0"
@@ -108,7 +115,9 @@ export function shapeText(type) {
   const begin = type.indexOf('[');
   if (begin < 0) return type;
   const inside = type.slice(begin + 1, -1);
-  return inside === '' ? 'scalar' : inside === '...' ? '?' : inside.split(', ').join('×');
+  if (inside === '' || inside === '...') return inside ? '?' : 'scalar';
+  // Not at the commas within parentheses, as in "1, min(512, tokens)".
+  return inside.split(/, (?![^(]*\))/).join('×');
 }
 
 export function dtypeText(type) {

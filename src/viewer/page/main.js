@@ -1,5 +1,5 @@
 // Puts the page together: one view or two, the tree, the panel, the search.
-import {plural, readPage} from './data.js';
+import {MODULE, plural, readPage} from './data.js';
 import {colorings, readTheme} from './colors.js';
 import {announce, byId, make} from './elements.js';
 import {KEYS, press} from './keys.js';
@@ -153,7 +153,10 @@ class Page {
       },
       openRoot: root => this.active.showRoot(root),
       search: query => this.searchBox.find(query),
-      focusSearch: () => this.searchBox.field.focus(),
+      focusSearch: () => {
+        this.searchBox.field.focus();
+        this.searchBox.field.select();
+      },
       beginPath: node => {
         this.#pathFrom = node;
         this.#say('Click the node where the paths end, or choose it by search.');
@@ -255,7 +258,7 @@ class Page {
     if (!name) return false;
     const index = kind === 'node' ? nodeOf(model, name)
       : kind === 'value' ? model.values.findIndex(value => value.name === name)
-      : model.groups.findIndex(group => group.path === name && group.kind === 2);
+      : model.groups.findIndex(group => group.path === name && group.kind === MODULE);
     if (index < 0) return false;
     this.active.select({kind: kind === 'module' || !kind ? 'group' : kind, index});
     if (kind === 'module' || !kind) this.active.toggle(index, true);

@@ -53,14 +53,19 @@ export class Painter {
     this.pen.curves(marked, {stroke: theme.mark, line: Math.max(2, 1.2 / scale)});
     this.pen.curves(onPath, {stroke: theme.path, line: Math.max(2.5, 1.5 / scale)});
     [theme.edge, theme.mark, theme.path].forEach((fill, i) => this.pen.triangles(tips[i], {fill}));
-    for (const [x, y, value] of labels) this.#label(x, y, value);
+    this.#labels(labels);
     this.#far(arrangement, dx, dy);
   }
 
-  #label(x, y, value) {
-    const text = shapeText(this.model.values[value].type);
-    if (text === '?') return;
-    this.pen.text(x, y, fitted(text, LABEL, 130), {size: LABEL, color: this.theme.faint});
+  // From left to right; one that would lie over another one is left out.
+  #labels(labels) {
+    const free = new Map();  // how far each line is full
+    for (const [x, y, value] of labels) {
+      const text = fitted(shapeText(this.model.values[value].type), LABEL, 130);
+      if (text === '?' || x < (free.get(y) ?? -Infinity)) continue;
+      free.set(y, x + textWidth(text, LABEL));
+      this.pen.text(x, y, text, {size: LABEL, color: this.theme.faint});
+    }
   }
 
   // What leads back or very far is drawn where it is marked, and is a stub at either end else.
@@ -97,11 +102,16 @@ export class Painter {
     const {theme, marks, scale} = this;
     const isNode = kind === NODE;
     const node = isNode ? this.model.nodes[index] : this.#ownerOf(index);
-    const fill = node ? theme.fill(this.coloring.colorOf(this.model, node)) : theme.group;
+    const fill = node ? theme.fill(this.coloring.colorOf(this.model, node)) : this.#groupFill(index);
     const style = this.#frame(isNode ? marks.nodes : marks.groups, index, isNode);
     if (scale < 0.12) return this.pen.box(box, {fill: style.isMarked ? style.stroke : fill});
     this.pen.box(box, {...style, fill, radius: isNode ? 5 : 8});
     if (scale > 0.28) this.#words(kind, index, box, node);
+  }
+
+  #groupFill(group) {
+    const color = this.coloring.groupColor?.(this.model, group) ?? null;
+    return color === null ? this.theme.group : this.theme.fill(color);
   }
 
   #ownerOf(group) {
@@ -120,8 +130,8 @@ export class Painter {
   #words(kind, index, {x, y, width, height}, node) {
     const {theme, pen} = this;
     let [title, sub] = labelsOf(this.model, kind, index);
-    const measured = kind === NODE && this.coloring.measure?.text(index);
-    if (measured && this.model.isFirst && height > 30) sub = measured;
+    const measured = this.coloring.measure?.(this.model, kind === GROUP, index);
+    if (measured && height > 30) sub = measured;
     const isGroup = kind === GROUP;
     const room = width - 12 - (isGroup ? 18 : 0), middle = x + width / 2 + (isGroup ? 7 : 0);
     const color = theme.text;
@@ -158,7 +168,7 @@ export class Painter {
       const room = box.width - 34;
       pen.text(box.x + 9, box.y + 19, '▾', {size: 14, color: theme.mark, weight: 600});
       pen.text(box.x + 25, box.y + 19, fitted(name, 12, room), {size: 12, color: theme.text, weight: 600});
-      const used = textWidth(name, 12) * 1.08 + 8;
+      const used = textWidth(name, 12) * 1.18 + 8;
       if (type && type !== name && room - used > 30) {
         pen.text(box.x + 25 + used, box.y + 19, fitted(type, SUB, room - used), {size: SUB, color: theme.faint});
       }

@@ -1,5 +1,5 @@
 // Details of what is selected. Everything that a node is linked with is a button that leads there.
-import {plural, sizeText} from './data.js';
+import {FUNCTION, IN, NODE_WITH_BODIES, OUT, plural, sizeText} from './data.js';
 import {button, make} from './elements.js';
 import {statisticsOf} from './histogram.js';
 
@@ -31,7 +31,7 @@ export class Panel {
     return [
       make('h2', {}, model.title), facts,
       page.alignment && this.#differences(),
-      ...this.#values('Inputs', placesOf(root, 2)), ...this.#values('Outputs', placesOf(root, 3)),
+      ...this.#values('Inputs', placesOf(root, IN)), ...this.#values('Outputs', placesOf(root, OUT)),
       ...this.#operators(model.nodes.filter(node => model.rootOf(node.group) === root.id)),
     ];
   }
@@ -86,7 +86,7 @@ export class Panel {
   }
 
   #functionOf(node) {
-    const root = this.model.roots.find(group => group.kind === 1 && group.name === node.op);
+    const root = this.model.roots.find(group => group.kind === FUNCTION && group.name === node.op);
     return root && button('Open the function', () => this.actions.openRoot(root.id));
   }
 
@@ -143,7 +143,7 @@ export class Panel {
 
   group(index) {
     const {model, actions} = this, group = model.groups[index];
-    const inside = model.nodes.filter(node => model.chain(node.group).includes(index));
+    const inside = model.nodesIn(index).map(node => model.nodes[node]);
     const weights = group.weights.map(value => model.values[value]);
     return [
       make('h2', {}, model.titleOf(index)), group.type && make('p', {className: 'name'}, group.type),
@@ -154,8 +154,8 @@ export class Panel {
       this.#module(group.parent < 0 ? index : group.parent),
       make('p', {}, `${plural(group.nodeCount, 'node')}` +
         (group.bytes ? `, ${sizeText(group.bytes)} of weights` : '')),
-      group.kind === 3 && button('Details of the node', () => actions.select({kind: 'node', index: group.node})),
-      ...this.#values('Inputs', placesOf(group, 2)), ...this.#values('Outputs', placesOf(group, 3)),
+      group.kind === NODE_WITH_BODIES && button('Details of the node', () => actions.select({kind: 'node', index: group.node})),
+      ...this.#values('Inputs', placesOf(group, IN)), ...this.#values('Outputs', placesOf(group, OUT)),
       ...(weights.length ? this.#values('Weights', group.weights) : []),
       ...this.#operators(inside),
     ];

@@ -9,7 +9,7 @@ import {pathsBetween} from './paths.js';
 import {trailTo} from './trails.js';
 
 const FIRST_BOXES = 70;  // that are shown at first, in expanded modules
-const READABLE = 0.45;
+const READABLE = 0.45, WELL_READABLE = 0.6;
 const TOOLS = 84;  // pixels at the bottom, where buttons are
 
 export class View {
@@ -71,26 +71,38 @@ export class View {
     return {x, y, width: this.width / scale, height: this.height / scale};
   }
 
+  // What was in the middle stays there.
   #resize() {
-    const {clientWidth, clientHeight} = this.canvas.parentElement;
+    const {clientWidth, clientHeight} = this.canvas.parentElement, {camera} = this;
+    if (camera.isMoved && this.width) {
+      camera.x += (this.width - clientWidth) / 2 / camera.scale;
+      camera.y += (this.height - clientHeight) / 2 / camera.scale;
+    }
     this.ratio = Math.min(devicePixelRatio || 1, 2);
     this.width = clientWidth;
     this.height = clientHeight;
     this.canvas.width = Math.max(1, Math.round(clientWidth * this.ratio));
     this.canvas.height = Math.max(1, Math.round(clientHeight * this.ratio));
-    if (!this.camera.isMoved && clientWidth) this.fit();
+    if (!camera.isMoved && clientWidth) this.fit();
     this.#paint();
+  }
+
+  // Observers come late, after what is opened next to the canvas.
+  #measure() {
+    const {clientWidth, clientHeight} = this.canvas.parentElement;
+    if (clientWidth !== this.width || clientHeight !== this.height) this.#resize();
   }
 
   // --- where the camera goes
 
-  // The whole in width, as far as it can be read, from the top.
+  // The whole where that can be read well; else the whole in width, as far as it can be read, from
+  // the top.
   fit() {
     const {totalWidth, totalHeight} = this.arrangement;
     const free = this.height - TOOLS;
     const all = Math.min(this.width / (totalWidth + 40), free / totalHeight);
     const wide = Math.min(this.width / (totalWidth + 40), 1);
-    const scale = Math.min(Math.max(all, wide, READABLE), 1.1);
+    const scale = Math.min(all > WELL_READABLE ? all : Math.max(wide, READABLE), 1.1);
     this.camera.set({scale, x: totalWidth / 2 - this.width / scale / 2,
                      y: Math.min(0, totalHeight / 2 - free / scale / 2)});
     this.camera.isMoved = false;
@@ -104,6 +116,7 @@ export class View {
   }
 
   moveTo(box, scale = Math.max(this.camera.scale, 0.9)) {
+    this.#measure();
     const fits = Math.min(this.width / (box.width + 40), this.height / (box.height + 60));
     const goal = Math.max(Math.min(scale, fits), Math.min(scale, READABLE));
     const isTall = box.height * goal > this.height - 40;
@@ -159,8 +172,10 @@ export class View {
 
   showRoot(root) {
     this.root = root;
+    this.arranger.expandFirst(root, FIRST_BOXES);
     this.#changed();
     this.fit();
+    this.select({kind: 'group', index: root}, {move: false});
   }
 
   // --- selecting
@@ -302,8 +317,8 @@ class Overview {
 
   draw() {
     const {view} = this, {totalWidth, totalHeight} = view.arrangement;
-    const room = view.width < 620 ? 50 : 120;
-    this.scale = Math.min(room / totalWidth, (view.height - 110) * (room / 120) ** 0.5 / totalHeight, 0.25);
+    const room = view.width < 620 ? 50 : 100;
+    this.scale = Math.min(room / totalWidth, (view.height - 110) * (room < 100 ? 0.5 : 0.75) / totalHeight, 0.25);
     const width = Math.ceil(totalWidth * this.scale), height = Math.ceil(totalHeight * this.scale);
     const seen = view.seen();
     const isWhole = seen.width >= totalWidth && seen.height >= totalHeight;

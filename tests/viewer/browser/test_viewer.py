@@ -11,7 +11,7 @@ from typing import Any
 import onnx
 import pytest
 
-from tests.viewer.models import transformer
+from tests.viewer.models import transformer, with_a_function
 
 from .conftest import write
 from .driving import Viewer
@@ -172,6 +172,24 @@ def test_times_are_colors(browser: Any, pages: Path) -> None:
     page.get_by_label("Color by").select_option(label="time")
     assert "2.5 ms" in page.locator("#legend").inner_text()
     assert "time: 2.5 ms" in shown.panel.inner_text()
+    shown.check()
+
+
+def test_functions_and_bodies(browser: Any, tmp_path: Path) -> None:
+    onnx.save(with_a_function(), tmp_path / "model.onnx")
+    page = browser.new_page()
+    shown = Viewer(page, write(tmp_path, "model"), "#node/call")
+    shown.panel.get_by_role("button", name="Open the function").click()
+    shown.wait_for_heading("mine::Twice")
+    shown.search("op:if")
+    page.keyboard.press("Enter")
+    shown.wait_for_heading("If")
+    page.locator("canvas.graph").focus()
+    page.keyboard.press("Enter")
+    shown.search("op:neg")
+    page.keyboard.press("Enter")
+    shown.wait_for_heading("Neg")
+    assert "else_branch" in shown.panel.inner_text()
     shown.check()
 
 
