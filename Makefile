@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm bench-quantize bench-weights architectures hf-sweep libtorch detection node-models targets update-onnx sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm bench-quantize bench-weights architectures hf-sweep libtorch detection node-models targets update-onnx sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep browser-tests format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -49,6 +49,7 @@ help:
 	@echo "make elsewhere  the wheel of make wheels on Debian 12 and Ubuntu 22.04 (as root)"
 	@echo "make site      the documentation as a site, its links checked"
 	@echo "make screenshots  what a newcomer to the site sees"
+	@echo "make browser-tests  the viewer in headless Chromium"
 	@echo "make test-examples   what is in examples/, run"
 	@echo "make libtorch  the header for programs with libtorch, built and run (a minute of compiling)"
 	@echo "make detection  torchvision's detection models, in an environment of their own (6 GB)"
@@ -180,6 +181,15 @@ elsewhere:
 	tools/setup.sh --elsewhere
 	tools/try_elsewhere.sh "$(PYTHON)" "$$(ls "$(BUILD)"-wheels/dist/*cp311*x86_64.whl)"
 
+# The viewer in headless Chromium. Playwright goes into a folder of its own.
+BROWSER_PACKAGES ?= .cache/browser
+browser-tests: build
+	tools/setup.sh --browser
+	test -d "$(BROWSER_PACKAGES)" || \
+	  $(PYTHON) -m pip install -qq --target "$(BROWSER_PACKAGES)" playwright==1.65.2
+	PYTHONPATH="$(abspath $(BROWSER_PACKAGES)):$(abspath $(BUILD))/python" SARDONYX_BUILD="$(abspath $(BUILD))" \
+	  $(PYTHON) -m pytest -q -rs -s tests/viewer/browser
+
 # The site, in build-site/site, by tools of an environment of its own.
 SITE_VENV ?= .venv-site
 site: build
@@ -194,6 +204,7 @@ site: build
 screenshots: site
 	tools/setup.sh --screenshots
 	$(RUN) PYTHON="$(PYTHON)" tools/take_screenshots.sh
+	$(RUN) PYTHON="$(PYTHON)" tools/take_viewer_screenshots.sh
 
 # The examples, run and checked; those that need a package that is missing say so.
 test-examples: build

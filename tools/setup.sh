@@ -18,6 +18,7 @@ case ${1:-} in
   --aarch64) system_packages+=(g++-aarch64-linux-gnu qemu-user) ;;
   --elsewhere) system_packages+=(debootstrap) ;;
   --screenshots) system_packages+=(chromium pngquant) ;;
+  --browser) system_packages+=(chromium) ;;
   --site) system_packages+=(doxygen) ;;
   --fuzz) system_packages+=(clang-19 libclang-rt-19-dev llvm-19) ;;
 esac

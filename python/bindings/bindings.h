@@ -18,5 +18,6 @@ void bind_apart(nanobind::module_& module);
 void bind_report(nanobind::module_& module);
 void bind_targets(nanobind::module_& module);
 void bind_result_types(nanobind::module_& module);
+void bind_viewer(nanobind::module_& module);
 
 }  // namespace sardonyx::bindings

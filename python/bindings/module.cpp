@@ -23,4 +23,5 @@ NB_MODULE(_native, module) {
   sardonyx::bindings::bind_report(module);
   sardonyx::bindings::bind_targets(module);
   sardonyx::bindings::bind_result_types(module);
+  sardonyx::bindings::bind_viewer(module);
 }

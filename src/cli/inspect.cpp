@@ -1,5 +1,4 @@
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -12,8 +11,8 @@
 #include "cli/describe.h"
 #include "cli/model_cost.h"
 #include "cli/model_diff.h"
-#include "cli/model_page.h"
 #include "cli/model_summary.h"
+#include "cli/pages.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 
@@ -25,6 +24,7 @@ struct InspectArguments {
   std::string file;   // the same; what standard input holds for `-`
   std::string other;  // of --diff
   std::string html;
+  std::vector<std::string> measures;  // files
   int depth = 3;
   ReadOptions read;
   std::vector<std::string> sizes;  // of --cost: NAME=N
@@ -69,10 +69,8 @@ DimSizes dim_sizes(const std::vector<std::string>& texts) {
 
 void inspect_model(const InspectArguments& arguments) {
   const Model model = read_model(arguments.file);
-  if (!arguments.html.empty()) {
-    const std::string title = std::filesystem::path(arguments.input).filename().string();
-    write_text(arguments.html, model_page(model.internal(), title));
-  }
+  if (!arguments.html.empty())
+    write_model_page(arguments.html, {model, arguments.input}, arguments.measures);
   if (arguments.json) {
     std::string members = summary_json(model.internal());
     if (arguments.graph) members += ", \"text\": " + json_string(model.str());
@@ -92,6 +90,9 @@ void compare_models(const InspectArguments& arguments) {
   const Model a = read_model(arguments.file);
   const Model b = read_model(input_file(arguments.other));
   const ModelDiff found = diff(a.internal(), b.internal());
+  if (!arguments.html.empty())
+    write_comparison_page(arguments.html, {a, arguments.input}, {b, arguments.other},
+                          arguments.measures);
   if (arguments.json) {
     print_json(arguments, "\"other\": " + json_string(arguments.other) + ", " + diff_json(found));
   } else {
@@ -124,7 +125,7 @@ constexpr const char* kInspectFooter =
     "Examples:\n"
     "  sardonyx inspect model.onnx                      operators, modules, dynamic dimensions\n"
     "  sardonyx inspect model.onnx --graph              every node\n"
-    "  sardonyx inspect model.onnx --html model.html    a page with the graph of each module\n"
+    "  sardonyx inspect model.onnx --html model.html    a page to look at the graph\n"
     "  sardonyx inspect model.onnx --cost --size batch=8   multiply-adds, by operator and module\n"
     "  sardonyx inspect before.onnx --diff after.onnx   compare two models\n"
     "  sardonyx inspect model.pt2                       the calls of a captured program";
@@ -145,8 +146,9 @@ void add_inspect(CLI::App& app, int& exit_code) {
       ->type_name("MODEL");
   command
       ->add_option("--html", arguments->html,
-                   "write a self-contained page that draws the graph by module")
+                   "write a self-contained page that shows the graph; with --diff: of both models")
       ->type_name("PAGE");
+  add_measures_option(*command, arguments->measures);
   command->add_option("--depth", arguments->depth, "levels of modules to list")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();

@@ -13,11 +13,11 @@
 
 #include "base/diagnostic.h"
 #include "base/dtype.h"
-#include "cli/model_summary.h"
-#include "cli/modules.h"
 #include "onnx/infer/infer_model.h"
 #include "sardonyx/report.h"
 #include "symbolic/expr.h"
+#include "viewer/model_texts.h"
+#include "viewer/modules.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -58,7 +58,7 @@ Bindings bindings_of(const Model& model, const DimSizes& sizes) {
   if (!unused.empty())
     base::fail("SX1001",
                fmt::format("the model has no dynamic dimension '{}'", unused.begin()->first),
-               fmt::format("it has {}", fmt::join(dynamic_dims(model), ", ")));
+               fmt::format("it has {}", fmt::join(viewer::dynamic_dims(model), ", ")));
   return bindings;
 }
 
@@ -156,7 +156,7 @@ using ByOperator = std::vector<std::pair<std::string, Cost>>;
 
 void add_operators(const Graph& graph, const Costs& costs, std::map<std::string, Cost>& found) {
   for (const Node* node = graph.first; node != nullptr; node = node->next) {
-    found[operator_name(*node)].add(costs.of(node));
+    found[viewer::operator_name(*node)].add(costs.of(node));
     for (const Graph* body : onnx::bodies(node)) add_operators(*body, costs, found);
   }
 }
@@ -179,22 +179,22 @@ Cost total_of(const ByOperator& operators) {
   return total;
 }
 
-Cost cost_of(const ModuleTree& module, const Costs& costs) {
+Cost cost_of(const viewer::ModuleTree& module, const Costs& costs) {
   Cost cost;
   for (const Node* node : module.nodes) cost.add(costs.all_of(node));
-  for (const ModuleTree& child : module.children) cost.add(cost_of(child, costs));
+  for (const viewer::ModuleTree& child : module.children) cost.add(cost_of(child, costs));
   return cost;
 }
 
 std::string row_text(const std::string& label, const Cost& cost) {
   return fmt::format("{:<48} {:>6} nodes {:>12.3f} M {:>10}\n", label, cost.nodes,
-                     static_cast<double>(cost.multiply_adds) / 1e6, size_text(cost.bytes));
+                     static_cast<double>(cost.multiply_adds) / 1e6, viewer::size_text(cost.bytes));
 }
 
-void add_modules(const ModuleTree& module, const Costs& costs, int level, int depth,
+void add_modules(const viewer::ModuleTree& module, const Costs& costs, int level, int depth,
                  std::string& text) {
   if (level > depth) return;
-  for (const ModuleTree& child : module.children) {
+  for (const viewer::ModuleTree& child : module.children) {
     const std::string type =
         child.type.empty() ? "" : " (" + child.type.substr(child.type.rfind('.') + 1) + ")";
     text += row_text(std::string(static_cast<std::size_t>(level) * 2, ' ') + child.name + type,
@@ -208,9 +208,9 @@ std::string members(const Cost& cost) {
                      cost.nodes, cost.multiply_adds, cost.bytes, cost.unknown);
 }
 
-void add_modules_json(const ModuleTree& module, const Costs& costs,
+void add_modules_json(const viewer::ModuleTree& module, const Costs& costs,
                       std::vector<std::string>& items) {
-  for (const ModuleTree& child : module.children) {
+  for (const viewer::ModuleTree& child : module.children) {
     items.push_back(fmt::format("{{\"name\": {}, {}}}", json_string(child.path),
                                 members(cost_of(child, costs))));
     add_modules_json(child, costs, items);
@@ -231,7 +231,7 @@ std::string cost_text(Model& model, const DimSizes& sizes, int depth) {
         fmt::format("  {} nodes have values of unknown size, which do not count\n", total.unknown);
   text += "by operator\n";
   for (const auto& [name, cost] : operators) text += row_text("  " + name, cost);
-  const ModuleTree tree = module_tree(*model.graph);
+  const viewer::ModuleTree tree = viewer::module_tree(*model.graph);
   if (tree.children.empty() || depth == 0) return text;
   text += "by module\n";
   add_modules(tree, costs, 1, depth, text);
@@ -245,7 +245,7 @@ std::string cost_json(Model& model, const DimSizes& sizes) {
   std::vector<std::string> rows, modules;
   for (const auto& [name, cost] : operators)
     rows.push_back(fmt::format("{{\"name\": {}, {}}}", json_string(name), members(cost)));
-  add_modules_json(module_tree(*model.graph), costs, modules);
+  add_modules_json(viewer::module_tree(*model.graph), costs, modules);
   return fmt::format("{{{}, \"operators\": [{}], \"modules\": [{}]}}", members(total_of(operators)),
                      fmt::join(rows, ", "), fmt::join(modules, ", "));
 }

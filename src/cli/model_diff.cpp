@@ -3,17 +3,16 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstring>
 #include <map>
 #include <string_view>
 #include <utility>
 
-#include "cli/attribute_text.h"
 #include "cli/model_summary.h"
-#include "cli/modules.h"
 #include "onnx/graph/count_nodes.h"
-#include "proto/writer/write.h"
 #include "sardonyx/report.h"
+#include "viewer/alignment.h"
+#include "viewer/attribute_text.h"
+#include "viewer/model_texts.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -61,13 +60,13 @@ Texts operators(const Model& model) {
 template <class Values>
 Texts types(const Values& values) {
   Texts texts;
-  for (const ValueInfo* value : values) texts.emplace_back(value->name, type_text(*value));
+  for (const ValueInfo* value : values) texts.emplace_back(value->name, viewer::type_text(*value));
   return texts;
 }
 
 Texts weights(const Model& model) {
   Texts texts;
-  for (const ValueInfo* value : weights_of(model)) {
+  for (const ValueInfo* value : viewer::weights_of(model)) {
     const Tensor& tensor = *value->constant;
     texts.emplace_back(value->name, fmt::format("{}[{}]", base::dtype_name(tensor.dtype),
                                                 fmt::join(tensor.dims, ", ")));
@@ -75,36 +74,25 @@ Texts weights(const Model& model) {
   return texts;
 }
 
-bool same_data(const Tensor& a, const Tensor& b) {
-  if (a.missing || b.missing) return a.missing == b.missing;
-  if (a.dtype == base::DType::kString) return a.strings == b.strings;
-  const auto lies = [](const Tensor& tensor) {
-    return tensor.is_materialized() && tensor.contiguous() && tensor.data != nullptr;
-  };
-  if (lies(a) && lies(b))
-    return a.data == b.data ||
-           std::memcmp(a.data, b.data, static_cast<std::size_t>(a.byte_count())) == 0;
-  return proto::bytes_of(a) == proto::bytes_of(b);
-}
-
 // Weights of one name and type whose elements are others.
 void add_other_data(const Model& a, const Model& b, std::vector<Difference>& found) {
   std::map<std::string_view, const Tensor*> of_b;
-  for (const ValueInfo* value : weights_of(b)) of_b.emplace(value->name, value->constant.get());
-  for (const ValueInfo* value : weights_of(a)) {
+  for (const ValueInfo* value : viewer::weights_of(b))
+    of_b.emplace(value->name, value->constant.get());
+  for (const ValueInfo* value : viewer::weights_of(a)) {
     const auto other = of_b.find(value->name);
     if (other == of_b.end()) continue;
     const Tensor& tensor = *value->constant;
     if (tensor.dtype == other->second->dtype && tensor.dims == other->second->dims &&
-        !same_data(tensor, *other->second))
+        !viewer::same_data(tensor, *other->second))
       found.push_back({value->name, "data", "other data"});
   }
 }
 
 Texts attributes(const Node& node) {
-  Texts texts = {{"operator", operator_name(node)}};
+  Texts texts = {{"operator", viewer::operator_name(node)}};
   for (const onnx::Attribute& attribute : node.attributes)
-    texts.emplace_back(attribute.name, attribute_text(attribute));
+    texts.emplace_back(attribute.name, viewer::attribute_text(attribute));
   return texts;
 }
 

@@ -10,9 +10,10 @@
 #include <string_view>
 
 #include "base/dtype.h"
-#include "cli/modules.h"
 #include "onnx/graph/count_nodes.h"
 #include "sardonyx/report.h"
+#include "viewer/model_texts.h"
+#include "viewer/modules.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -24,7 +25,7 @@ using onnx::ValueInfo;
 
 void count_operators(const Graph& graph, std::map<std::string, std::int64_t>& counts) {
   for (const Node* node = graph.first; node != nullptr; node = node->next) {
-    ++counts[operator_name(*node)];
+    ++counts[viewer::operator_name(*node)];
     for (const Graph* body : onnx::bodies(node)) count_operators(*body, counts);
   }
 }
@@ -32,7 +33,7 @@ void count_operators(const Graph& graph, std::map<std::string, std::int64_t>& co
 // Bytes by element type, the most first.
 std::vector<std::pair<std::string, std::int64_t>> bytes_by_type(const Model& model) {
   std::map<std::string, std::int64_t> bytes;
-  for (const ValueInfo* weight : weights_of(model))
+  for (const ValueInfo* weight : viewer::weights_of(model))
     bytes[std::string(base::dtype_name(weight->constant->dtype))] += weight->constant->byte_count();
   std::vector<std::pair<std::string, std::int64_t>> sorted(bytes.begin(), bytes.end());
   std::ranges::stable_sort(sorted, std::greater<>(), &std::pair<std::string, std::int64_t>::second);
@@ -42,20 +43,20 @@ std::vector<std::pair<std::string, std::int64_t>> bytes_by_type(const Model& mod
 std::string values_text(std::string_view title, const std::vector<ValueInfo*>& values) {
   std::string text = fmt::format("{}\n", title);
   for (const ValueInfo* value : values) {
-    text += fmt::format("  {}: {}{}\n", value->name, type_text(*value),
+    text += fmt::format("  {}: {}{}\n", value->name, viewer::type_text(*value),
                         value->initial ? ", has a value where callers give none" : "");
   }
   return text;
 }
 
-void add_modules(const ModuleTree& module, int level, int depth, std::string& text) {
+void add_modules(const viewer::ModuleTree& module, int level, int depth, std::string& text) {
   if (level > depth) return;
-  for (const ModuleTree& child : module.children) {
+  for (const viewer::ModuleTree& child : module.children) {
     const std::string label =
         std::string(static_cast<std::size_t>(level) * 2, ' ') + child.name +
         (child.type.empty() ? "" : " (" + child.type.substr(child.type.rfind('.') + 1) + ")");
     text += fmt::format("{:<48} {:>6} nodes {:>10}\n", label, child.node_count,
-                        size_text(child.weight_bytes));
+                        viewer::size_text(child.weight_bytes));
     add_modules(child, level + 1, depth, text);
   }
 }
@@ -86,9 +87,9 @@ std::string values_json(const std::vector<ValueInfo*>& values) {
   return joined(items);
 }
 
-std::string module_json(const ModuleTree& module) {
+std::string module_json(const viewer::ModuleTree& module) {
   std::vector<std::string> children;
-  for (const ModuleTree& child : module.children) children.push_back(module_json(child));
+  for (const viewer::ModuleTree& child : module.children) children.push_back(module_json(child));
   return fmt::format(
       R"({{"path": {}, "type": {}, "nodes": {}, "weight_bytes": {}, "modules": {}}})",
       json_string(module.path), json_string(module.type), module.node_count, module.weight_bytes,
@@ -97,66 +98,12 @@ std::string module_json(const ModuleTree& module) {
 
 }  // namespace
 
-std::string type_text(const ValueInfo& value) {
-  std::string text(value.dtype == base::DType::kUndefined ? "?" : base::dtype_name(value.dtype));
-  if (value.has_rank) {
-    std::vector<std::string> dims;
-    for (const symbolic::Expr dim : value.shape) dims.push_back(dim.known() ? dim.str() : "?");
-    text += fmt::format("[{}]", fmt::join(dims, ", "));
-  } else {
-    text += "[...]";
-  }
-  switch (value.type_kind) {
-    case onnx::TypeKind::kSequence:
-      return "sequence of " + text;
-    case onnx::TypeKind::kOptional:
-      return "optional " + text;
-    case onnx::TypeKind::kOther:
-      return "another type";
-    case onnx::TypeKind::kTensor:
-      break;
-  }
-  return text;
-}
-
-std::string size_text(std::int64_t bytes) {
-  const auto number = static_cast<double>(bytes);
-  if (bytes < 1000) return fmt::format("{} B", bytes);
-  if (bytes < 1'000'000) return fmt::format("{:.1f} kB", number / 1e3);
-  if (bytes < 1'000'000'000) return fmt::format("{:.1f} MB", number / 1e6);
-  return fmt::format("{:.2f} GB", number / 1e9);
-}
-
-std::string operator_name(const Node& node) {
-  return node.domain.empty() ? node.op_type : node.domain + "::" + node.op_type;
-}
-
 std::vector<std::pair<std::string, std::int64_t>> operators_of(const Model& model) {
   std::map<std::string, std::int64_t> counts;
   count_operators(*model.graph, counts);
   std::vector<std::pair<std::string, std::int64_t>> sorted(counts.begin(), counts.end());
   std::ranges::stable_sort(sorted, std::greater<>(), &std::pair<std::string, std::int64_t>::second);
   return sorted;
-}
-
-std::vector<const ValueInfo*> weights_of(const Model& model) {
-  std::vector<const ValueInfo*> weights;
-  for (const ValueInfo* value : model.initializers)
-    if (value->constant != nullptr && onnx::has_uses(value)) weights.push_back(value);
-  return weights;
-}
-
-std::vector<std::string> dynamic_dims(const Model& model) {
-  std::vector<std::string> names;
-  for (const auto* values : {&model.graph->inputs, &model.graph->outputs}) {
-    for (const ValueInfo* value : *values) {
-      for (const symbolic::Expr dim : value->shape) {
-        if (!dim.known() || dim.constant()) continue;
-        if (std::ranges::find(names, dim.str()) == names.end()) names.push_back(dim.str());
-      }
-    }
-  }
-  return names;
 }
 
 std::string summary_text(const Model& model, int depth) {
@@ -167,22 +114,22 @@ std::string summary_text(const Model& model, int depth) {
     text += fmt::format("opset {} of {}\n", version, domain.empty() ? "ONNX" : domain);
   text += values_text("inputs", model.graph->inputs);
   text += values_text("outputs", model.graph->outputs);
-  const std::vector<std::string> dims = dynamic_dims(model);
+  const std::vector<std::string> dims = viewer::dynamic_dims(model);
   text += fmt::format("dynamic dims: {}\n",
                       dims.empty() ? "none" : fmt::format("{}", fmt::join(dims, ", ")));
   std::int64_t bytes = 0;
-  for (const ValueInfo* weight : weights_of(model)) bytes += weight->constant->byte_count();
-  text +=
-      fmt::format("weights and constants: {}, {}\n", weights_of(model).size(), size_text(bytes));
+  for (const ValueInfo* weight : viewer::weights_of(model)) bytes += weight->constant->byte_count();
+  text += fmt::format("weights and constants: {}, {}\n", viewer::weights_of(model).size(),
+                      viewer::size_text(bytes));
   for (const auto& [type, size] : bytes_by_type(model))
-    text += fmt::format("  {}: {}\n", type, size_text(size));
+    text += fmt::format("  {}: {}\n", type, viewer::size_text(size));
   text += fmt::format("nodes: {}\n", onnx::count_nodes(*model.graph));
   for (const auto& [name, count] : operators_of(model))
     text += fmt::format("  {:<40} {:>6}\n", name, count);
   for (const onnx::Function& function : model.functions)
     text += fmt::format("function {}::{}: {} nodes\n", function.domain, function.name,
                         function.body != nullptr ? count_nodes(*function.body) : 0);
-  const ModuleTree modules = module_tree(*model.graph);
+  const viewer::ModuleTree modules = viewer::module_tree(*model.graph);
   if (!modules.children.empty()) text += "modules\n";
   add_modules(modules, 1, depth, text);
   return text;
@@ -193,7 +140,7 @@ std::string summary_json(const Model& model) {
   for (const auto& [domain, version] : model.opsets)
     opsets.push_back(json_string(domain) + ": " + std::to_string(version));
   std::vector<std::string> dims;
-  for (const std::string& name : dynamic_dims(model)) dims.push_back(json_string(name));
+  for (const std::string& name : viewer::dynamic_dims(model)) dims.push_back(json_string(name));
   std::vector<std::string> types;
   for (const auto& [type, size] : bytes_by_type(model))
     types.push_back(json_string(type) + ": " + std::to_string(size));
@@ -209,8 +156,8 @@ std::string summary_json(const Model& model) {
       R"("operators": {}, "functions": {}, "modules": {})",
       model.ir_version, json_string(model.producer_name), fmt::join(opsets, ", "),
       values_json(model.graph->inputs), values_json(model.graph->outputs), joined(dims),
-      weights_of(model).size(), fmt::join(types, ", "), onnx::count_nodes(*model.graph),
-      joined(operators), joined(functions), module_json(module_tree(*model.graph)));
+      viewer::weights_of(model).size(), fmt::join(types, ", "), onnx::count_nodes(*model.graph),
+      joined(operators), joined(functions), module_json(viewer::module_tree(*model.graph)));
 }
 
 }  // namespace sardonyx::cli

@@ -130,10 +130,31 @@ def test_a_page_of_its_own(path: Path, tmp_path: Path) -> None:
     page = Page(out.read_text(encoding="utf-8"))
     assert page.addresses == []
     data = json.loads(page.scripts[0])
-    assert [node["op"] for node in data["nodes"]][:3] == ["MatMul", "Add", "Identity"]
-    assert data["nodes"][0]["name"] == "/layer.0/</script><b>"
-    assert "layer.1" in [module["path"] for module in data["modules"]]
+    [shown] = data["models"]
+    text = data["texts"]
+    assert [text[node[0]] for node in shown["nodes"]][:3] == ["MatMul", "Add", "Identity"]
+    assert text[shown["nodes"][0][1]] == "/layer.0/</script><b>"
+    assert "layer.1" in [text[group[2]] for group in shown["groups"]]
     assert "http" not in page.scripts[1].replace("http://www.w3.org/2000/svg", "")
+
+
+def test_a_page_of_two_models_with_measures(path: Path, tmp_path: Path) -> None:
+    model = onnx.load(path)
+    model.graph.node[-1].op_type = "LeakyRelu"
+    onnx.save(model, tmp_path / "other.onnx")
+    times = tmp_path / "times.json"
+    times.write_text(json.dumps({"title": "time", "unit": "ms", "nodes": {"/Relu": 0.5}}))
+    out = tmp_path / "page.html"
+    words = ("diff", path, tmp_path / "other.onnx", "--html", out, "--measures", times)
+    assert run_command(*words).returncode == 0
+    data = json.loads(Page(out.read_text(encoding="utf-8")).scripts[0])
+    assert len(data["models"]) == 2
+    assert data["measures"][0]["nodes"][-1] == 0.5
+    # Other operators under one name: the values that they give are the same.
+    assert data["alignment"]["states"][0] == "1111112"
+    assert data["alignment"]["changes"]["6"] == ["operator: Relu → LeakyRelu"]
+    times.write_text("{}")
+    assert "SX1001" in run_command(*words).stderr
 
 
 def test_a_page_that_cannot_be_written(path: Path, tmp_path: Path) -> None:

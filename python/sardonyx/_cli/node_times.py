@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _SHOWN = 12
 
@@ -20,9 +20,13 @@ class NodeTime(NamedTuple):
     slowest: str
 
 
-def node_times(profile: Path, runs: int) -> list[NodeTime]:
-    """By operator, what took longest first, of a profile over so many runs."""
-    totals: dict[str, dict[str, float]] = {}
+# The milliseconds of one run, by operator and node.
+Times = dict[str, dict[str, float]]
+
+
+def node_times(profile: Path, runs: int) -> Times:
+    """Of a profile over so many runs."""
+    totals: Times = {}
     for event in json.loads(profile.read_text(encoding="utf-8")):
         name = event.get("name", "")
         if event.get("cat") != "Node" or not name.endswith("_kernel_time"):
@@ -30,11 +34,22 @@ def node_times(profile: Path, runs: int) -> list[NodeTime]:
         nodes = totals.setdefault(event["args"]["op_name"], {})
         node = name.removesuffix("_kernel_time")
         nodes[node] = nodes.get(node, 0.0) + event["dur"] / 1e3 / runs
+    return totals
+
+
+def by_operator(times: Times) -> list[NodeTime]:
+    """What took longest first."""
     found = [
         NodeTime(operator, len(nodes), sum(nodes.values()), max(nodes, key=lambda n: nodes[n]))
-        for operator, nodes in totals.items()
+        for operator, nodes in times.items()
     ]
     return sorted(found, key=lambda each: -each.milliseconds)
+
+
+def measure(times: Times) -> dict[str, Any]:
+    """As `sardonyx inspect --measures` reads it."""
+    nodes = {name: each for nodes in times.values() for name, each in nodes.items()}
+    return {"title": "time", "unit": "ms", "nodes": nodes}
 
 
 def times_text(times: Sequence[NodeTime]) -> str:

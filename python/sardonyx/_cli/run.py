@@ -16,7 +16,7 @@ import numpy as np
 from sardonyx._base.errors import OnnxExporterError, failure, usage_error
 from sardonyx._base.packages import package
 
-from .node_times import NodeTime, node_times, picture, times_text
+from .node_times import NodeTime, by_operator, measure, node_times, picture, times_text
 
 _TYPES = {
     "tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16,
@@ -52,7 +52,8 @@ def parser() -> argparse.ArgumentParser:
         epilog="examples:\n"
         "  sardonyx run model.onnx --random\n"
         "  sardonyx run model.onnx --random --size batch=8 --size seq=128\n"
-        "  sardonyx run model.onnx --inputs inputs.npz --svg times.svg",
+        "  sardonyx run model.onnx --inputs inputs.npz --svg times.svg\n"
+        "  sardonyx run model.onnx --random --profile times.json",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("model", help="the .onnx file")
@@ -70,6 +71,10 @@ def parser() -> argparse.ArgumentParser:
         help="execution provider of ONNX Runtime: cpu, cuda, or its full name",
     )  # fmt: skip
     made.add_argument("--svg", metavar="FILE", help="write a chart of the time of each operator")
+    made.add_argument(
+        "--profile", metavar="FILE",
+        help="write the time of each node, which inspect --html --measures shows",
+    )  # fmt: skip
     made.add_argument("--json", action="store_true", help="print the result as JSON")
     return made
 
@@ -113,7 +118,10 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
             raise
         except Exception as error:
             raise OnnxExporterError(f"ONNX Runtime: {error}") from error
-        operators = node_times(Path(session.end_profiling()), runs=len(seconds) + 1)
+        by_node = node_times(Path(session.end_profiling()), runs=len(seconds) + 1)
+        operators = by_operator(by_node)
+    if options.profile:
+        Path(options.profile).write_text(json.dumps(measure(by_node)), encoding="utf-8")
     if options.svg:
         Path(options.svg).write_text(picture(operators), encoding="utf-8")
     names = [output.name for output in session.get_outputs()]

@@ -19,6 +19,7 @@ from .copies import over_the_same_weights
 from .inputs import feed_of
 from .ir import Shared, from_ir, tensor_of, to_ir
 from .notebook import page_of
+from .visualization import Measures, Visualization, visualization
 from .weight_files import Paths, weights_in
 
 if TYPE_CHECKING:
@@ -128,8 +129,30 @@ class ONNXProgram:
         return f"ONNXProgram(({inputs}) -> ({outputs}), {self.node_count} nodes{warned})"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: inputs and outputs, and the graph by module."""
-        return page_of(self._model, "ONNXProgram", self._warnings)
+        """What notebooks show: the graph to look at; as text, inputs, outputs and modules."""
+        text = page_of(self._model, "ONNXProgram", self._warnings)
+        shown = self.visualize()._repr_html_()
+        return f"<div>{shown}<details><summary>Text</summary>{text}</details></div>"
+
+    def visualize(
+        self,
+        *,
+        measures: Measures | None = None,
+        compare: ONNXProgram | None = None,
+        title: str = "ONNXProgram",
+    ) -> Visualization:
+        """A page to look at the model: graph by module, search, details of nodes and weights.
+
+        A notebook shows it in place; `.save("model.html")` writes it, `.show()` opens a browser.
+
+        Args:
+            measures: numbers of nodes, for colors: `{"time (ms)": {"node": 0.2}}`. Nodes are named
+                by their names, or by those of values that they give.
+            compare: another program, which the page shows on the other side, with what differs.
+            title: what the page is called.
+        """
+        other = None if compare is None else (compare._model, f"{title} (other)")
+        return visualization(self._model, title, measures, other)
 
     # --- copying it
 

@@ -15,6 +15,7 @@ from sardonyx import _native
 from sardonyx._base.errors import CaptureError, Diagnostic, ProgramError, UsageError, refusal
 from sardonyx._model.program import ONNXProgram
 from sardonyx._model.program_settings import settings_in, settings_of
+from sardonyx._model.visualization import visualization
 from sardonyx._report.module_sizes import module_sizes
 from sardonyx.hf.base.example import TOTAL_LENGTH
 from sardonyx.hf.output.in_place import beside, locations_of, save_in_place
@@ -458,6 +459,7 @@ def _described(native: Any, path: Path, in_place: int, file: str = "") -> Export
         sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*")),
         in_place,
         module_sizes(native),
+        visualization(native, file or path.name, None).html,
     )
 
 

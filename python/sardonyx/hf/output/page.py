@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+from sardonyx._model.visualization import frame
 from sardonyx._report.drawing import document, picture, table
 from sardonyx._report.module_sizes import in_words
 
@@ -55,6 +56,8 @@ def _part(part: ExportedPart) -> Iterator[str]:
     )
     if part.modules is not None and part.modules.bytes:
         yield picture(part.modules)
+    if part.graph:
+        yield f"<details><summary>Graph</summary>{frame(part.graph)}</details>"
 
 
 def _speed(speed: dict[str, Any]) -> Iterator[str]:

@@ -20,6 +20,7 @@ class ExportedPart:
         bytes: of the file and its data.
         bytes_in_place: of weights that it refers to in the files of the checkpoint.
         modules: the bytes of weights by module, for the page; not in the JSON.
+        graph: a page that shows it, for the same.
     """
 
     file: str
@@ -29,6 +30,7 @@ class ExportedPart:
     bytes: int
     bytes_in_place: int = 0
     modules: ModuleSize | None = None
+    graph: str = ""
 
 
 @dataclass
@@ -66,7 +68,7 @@ class Report:
         """As plain values, for JSON."""
         values = dataclasses.asdict(self)
         for part in values["parts"]:
-            del part["modules"]
+            del part["modules"], part["graph"]
         return values
 
     def __str__(self) -> str:

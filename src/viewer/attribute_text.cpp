@@ -1,4 +1,4 @@
-#include "cli/attribute_text.h"
+#include "viewer/attribute_text.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/dtype.h"
 
-namespace sardonyx::cli {
+namespace sardonyx::viewer {
 namespace {
 
 constexpr std::size_t kMaxEntries = 16;
@@ -46,4 +46,4 @@ std::string attribute_text(const onnx::Attribute& attribute) {
   return std::visit(Text(), attribute.data);
 }
 
-}  // namespace sardonyx::cli
+}  // namespace sardonyx::viewer

@@ -1,4 +1,4 @@
-#include "cli/modules.h"
+#include "viewer/modules.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 #include "onnx/graph/count_nodes.h"
 
-namespace sardonyx::cli {
+namespace sardonyx::viewer {
 namespace {
 
 using onnx::Graph;
@@ -135,4 +135,4 @@ class Builder {
 
 ModuleTree module_tree(const Graph& graph) { return Builder().build(graph); }
 
-}  // namespace sardonyx::cli
+}  // namespace sardonyx::viewer

@@ -8,7 +8,7 @@
 
 #include "onnx/graph/ir.h"
 
-namespace sardonyx::cli {
+namespace sardonyx::viewer {
 
 struct ModuleTree {
   std::string name;                             // the last part of the path; empty at the root
@@ -26,4 +26,4 @@ struct ModuleTree {
 // write into metadata, and else in names that are paths ("/encoder/layer.0/MatMul").
 ModuleTree module_tree(const onnx::Graph& graph);
 
-}  // namespace sardonyx::cli
+}  // namespace sardonyx::viewer

@@ -1,0 +1,29 @@
+// Pages that show models, as files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sardonyx/sardonyx.h"
+
+namespace CLI {
+class App;
+}
+
+namespace sardonyx::cli {
+
+struct NamedModel {
+  const Model& model;
+  const std::string& path;  // as the user gave it
+};
+
+// --measures: files with numbers of nodes.
+void add_measures_option(CLI::App& command, std::vector<std::string>& files);
+
+// Types that the files do not have are inferred.
+void write_model_page(const std::string& page, const NamedModel& model,
+                      const std::vector<std::string>& measures);
+void write_comparison_page(const std::string& page, const NamedModel& a, const NamedModel& b,
+                           const std::vector<std::string>& measures);
+
+}  // namespace sardonyx::cli
