@@ -132,8 +132,14 @@ RESTRICTED = {
     "CLI/": {"cli"},
     "hwy/": {"kernels"},
     "simdjson": {
-        "program", "archive", "checkpoints", "pt2", "refresh", "quantization", "viewer",
-    },  # fmt: skip
+        "program",
+        "archive",
+        "checkpoints",
+        "pt2",
+        "refresh",
+        "quantization",
+        "viewer",
+    },
 }
 
 # Layers in which no runtime is named, in code or comments.
