@@ -2,9 +2,9 @@
 """The oldest and the newest release of each package that the tests passed with."""
 
 TESTED: dict[str, tuple[str, str]] = {
-    "python": ("3.11.7", "3.13.0"),
+    "python": ("3.10.13", "3.13.0"),
     "torch": ("2.9.1", "2.15.0"),
     "transformers": ("5.2.0", "5.24.0"),
-    "onnxruntime": ("1.26.0", "1.32.0"),
+    "onnxruntime": ("1.23.2", "1.32.0"),
     "onnx": ("1.18.0", "1.23.2"),
 }
