@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -33,8 +35,15 @@ struct NamedLink {
 
 // An item, and the groups that it is in, outermost first.
 struct Place {
-  std::vector<Index> groups;
+  std::span<const Index> groups;
   Item item;
+};
+
+struct ItemHash {
+  std::size_t operator()(const Item& item) const {
+    return std::hash<std::uint64_t>()(static_cast<std::uint64_t>(item.kind) << 32 |
+                                      static_cast<std::uint32_t>(item.index));
+  }
 };
 
 class Builder {
@@ -45,6 +54,12 @@ class Builder {
       if (function.body != nullptr)
         add_root(GroupKind::kFunction, function.domain + "::" + function.name, *function.body);
     links_.resize(all_.groups.size());
+    for (const Group& group : all_.groups) {  // parents come first
+      std::vector<Index> chain;
+      if (group.parent >= 0) chain = chains_[at(group.parent)];
+      chain.push_back(size_of(chains_));
+      chains_.push_back(std::move(chain));
+    }
     for (const auto& [graph, group] : graphs_) connect(*graph, group);
     add_items();
   }
@@ -146,11 +161,8 @@ class Builder {
     return place->second;
   }
 
-  std::vector<Index> groups_around(Index group) const {
-    std::vector<Index> chain;
-    for (; group >= 0; group = all_.groups[at(group)].parent) chain.push_back(group);
-    std::ranges::reverse(chain);
-    return chain;
+  std::span<const Index> groups_around(Index group) const {
+    return group < 0 ? std::span<const Index>() : std::span<const Index>(chains_[at(group)]);
   }
 
   Place place_of_producer(const ValueInfo& info, Index index) const {
@@ -264,7 +276,7 @@ class Builder {
       if (link.to.kind == ItemKind::kOut) out.push_back(link.to);
     }
     std::vector<Item>& items = all_.groups[at(group)].items;
-    std::map<Item, Index> numbers;
+    std::unordered_map<Item, Index, ItemHash> numbers;
     const auto take = [&](Item item) {
       if (numbers.try_emplace(item, size_of(items)).second) items.push_back(item);
     };
@@ -287,6 +299,7 @@ class Builder {
   std::unordered_map<const Node*, Index> expands_;  // nodes with bodies
   std::vector<std::pair<const Graph*, Index>> graphs_;
   std::unordered_map<const Graph*, Index> group_of_graph_;
+  std::vector<std::vector<Index>> chains_;  // the groups around each, itself last
   std::vector<std::vector<NamedLink>> links_;
   std::map<Index, std::vector<Item>> loose_;
 };
