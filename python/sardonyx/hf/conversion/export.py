@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -22,6 +24,19 @@ if TYPE_CHECKING:
 
     from .graphs import Target
 
+# The targets of runtimes whose providers have their own.
+_PROVIDERS: dict[str, dict[str, Runtime]] = {
+    "onnxruntime": {
+        "cpu": "onnxruntime-cpu",
+        "cuda": "onnxruntime-cuda",
+        "webgpu": "webgpu",
+    },
+    "onnxruntime-genai": {
+        "cpu": "onnxruntime-genai",
+        "cuda": "onnxruntime-genai-cuda",
+        "webgpu": "onnxruntime-genai-webgpu",
+    },
+}
 PrecisionName: TypeAlias = Literal["fp32"] | To
 
 
@@ -32,12 +47,15 @@ def export(
     task: str | None = None,
     precision: PrecisionName | Precision = "fp32",
     runtime: Runtime = "onnxruntime",
+    provider: str | None = None,
     opset: int | None = None,
     verify: bool = False,
     weights_in_place: bool = False,
     trust_remote_code: bool = False,
     image_size: int | None = None,
     capture: CaptureStrategy = "auto",
+    fixed: Mapping[str, int] | None = None,
+    max_sizes: Mapping[str, int] | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Exports a Hugging Face checkpoint to a folder of ONNX models.
@@ -52,6 +70,8 @@ def export(
         precision: "fp32", "fp16", "bf16", "int8", "int4", "fp16+int8", "fp16+int4", or a
             `sardonyx.Precision`.
         runtime: the target runtime, as `target_runtime` of `sardonyx.export`.
+        provider: the execution provider of the runtime: "cpu", "cuda" or "webgpu", for
+            "onnxruntime" and "onnxruntime-genai".
         opset: 13 to 28; by default the best one for the runtime.
         verify: compare with PyTorch: greedy tokens for models that generate, else outputs. The
             model is then loaded into memory.
@@ -61,6 +81,8 @@ def export(
         image_size: side length of the (square) images for the capture; by default the
             configuration's. Encoders that take the size as an input are for this size alone.
         capture: as for `sardonyx.export`.
+        fixed: as for `sardonyx.optimize`.
+        max_sizes: as for `sardonyx.optimize`.
         progress: receives each step.
 
     Returns:
@@ -83,7 +105,11 @@ def export(
         _place(model, out, weights_in_place),
         weights_in_place,
         task,
-        _target(precision, runtime, opset, capture),
+        dataclasses.replace(
+            _target(precision, _of_provider(runtime, provider), opset, capture),
+            fixed=dict(fixed or {}),
+            max_sizes=dict(max_sizes or {}),
+        ),
         progress or Silent(),
     )
     if image_size is not None and image_size < 1:
@@ -117,6 +143,22 @@ def _place(model: Any, out: str | os.PathLike[str] | None, in_place: bool) -> Pa
             UsageError,
         )
     return folder
+
+
+def _of_provider(runtime: Runtime, provider: str | None) -> Runtime:
+    """The target for a provider of the runtime. SX1010 where there is none."""
+    if provider is None:
+        return runtime
+    targets = _PROVIDERS.get(runtime, {})
+    if provider not in targets:
+        known = ", ".join(f"{name} with {', '.join(each)}" for name, each in _PROVIDERS.items())
+        raise refusal(
+            "SX1010",
+            f"there is no provider '{provider}' of the runtime '{runtime}'",
+            f"choose {known}",
+            UsageError,
+        )
+    return targets[provider]
 
 
 def _target(
