@@ -65,6 +65,7 @@ def vit() -> Made:
 def whisper() -> Made:
     config = transformers.WhisperConfig(
         d_model=64, encoder_layers=2, encoder_attention_heads=4, encoder_ffn_dim=128,
+        decoder_layers=1, decoder_attention_heads=4, decoder_ffn_dim=128,
         max_source_positions=50, num_mel_bins=16, vocab_size=100, pad_token_id=0, bos_token_id=1,
         eos_token_id=2, decoder_start_token_id=1,
     )  # fmt: skip
