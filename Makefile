@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm bench-quantize bench-weights architectures hf-sweep libtorch detection node-models targets update-onnx sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep browser-tests format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm bench-quantize bench-weights architectures hf-sweep libtorch detection node-models targets webgpu update-onnx sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep browser-tests format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -40,6 +40,7 @@ help:
 	@echo "make sweep     every operator's sample inputs (long)"
 	@echo "make node-models  the onnx package's node models, optimized and in every opset (ARGS='--names attention')"
 	@echo "make update-onnx  tables of a new release of onnx or ONNX Runtime, and what it changed"
+	@echo "make webgpu    small models on ONNX Runtime's WebGPU provider, in software"
 	@echo "make targets   the rows of ONNX Runtime's tables, tried again in the installed release"
 	@echo "make hf-sweep  folders of every architecture of a task, exported and run (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
@@ -146,6 +147,10 @@ update-onnx: setup
 	+$(MAKE) node-models targets
 
 # What the installed release of ONNX Runtime still needs, and what it computes otherwise.
+# SARDONYX_WEBGPU: a folder with the package onnxruntime-webgpu; the Vulkan is Chromium's.
+webgpu: build
+	$(RUN) $(PYTHON) -m tests.webgpu $(ARGS)
+
 targets: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) tools/try_targets.py
 

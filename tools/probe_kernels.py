@@ -127,9 +127,9 @@ def type_string(formal: Any) -> str:
 
 
 def dtype_of(formal: Any, chosen: dict[str, str]) -> int:
-    name = type_string(formal)
+    name: str = type_string(formal)
     name = chosen.get(name, name)
-    return TYPES[name]
+    return int(TYPES[name])
 
 
 def one_node(schema: Any, chosen: dict[str, str]) -> onnx.ModelProto:
@@ -139,9 +139,10 @@ def one_node(schema: Any, chosen: dict[str, str]) -> onnx.ModelProto:
         formals = list(schema.inputs)[: schema.min_input + 2]
     shapes: list[list[int] | None] = [None] * len(formals)
     if schema.name in IMAGES and formals:
-        shapes = [[1, 4, 8, 8], [4, 4, 1, 1], *[[4]] * len(formals)][: len(formals)]
-        if schema.name in ("BatchNormalization", "InstanceNormalization"):
-            shapes[1:] = [[4]] * (len(formals) - 1)
+        is_norm = schema.name in ("BatchNormalization", "InstanceNormalization")
+        shapes[0] = [1, 4, 8, 8]
+        for k in range(1, len(shapes)):
+            shapes[k] = [4, 4, 1, 1] if k == 1 and not is_norm else [4]
     values = [
         helper.make_tensor_value_info(f"i{k}", dtype_of(each, chosen), shape)
         for k, (each, shape) in enumerate(zip(formals, shapes, strict=True))

@@ -117,6 +117,13 @@ struct OptimizationReport {
   std::int64_t nodes_after = 0;
 };
 
+// Dynamic dimensions of inputs, by name. SX1019 for a name that no input has, and for a number that
+// is outside of the range that the dimension was declared with.
+struct DimOptions {
+  std::map<std::string, std::int64_t> fixed;  // is this number, in every shape that depends on it
+  std::map<std::string, std::int64_t> max;    // is this number at most
+};
+
 struct ConvertOptions {
   // Missing: the one that serves the target runtime best, or the oldest newer one that has what the
   // program needs, which a note reports (SX1312).
@@ -158,6 +165,7 @@ struct ConvertOptions {
   // As for optimize(). Block-wise quantized weights make the opset 21, where none is named and the
   // runtime has no contrib operators for them.
   PrecisionOptions precision = {};
+  DimOptions dims = {};
   // Called with what simplifying did, where `optimize`, or the precision changes.
   std::function<void(const OptimizationReport&)> on_simplified;
 };
@@ -231,6 +239,7 @@ struct OptimizeOptions {
   // The model is what its file has, as it was read: where there is nothing to do, it stays as the
   // file has it, with the names and the order of its nodes.
   bool is_as_read = false;
+  DimOptions dims = {};
 };
 
 // The rules and passes that simplify, by name, in the order they run.

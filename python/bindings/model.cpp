@@ -93,11 +93,11 @@ Model convert(Program& program, ConvertOptions options, const nb::dict& translat
 nb::tuple simplify(Model& model, std::optional<std::int64_t> opset, const std::string& runtime,
                    const std::string& stop_after, const std::vector<std::string>& disable,
                    const PrecisionOptions& precision, bool functions, bool inline_functions,
-                   bool freeze_initializers, bool is_as_read) {
+                   bool freeze_initializers, bool is_as_read, const DimOptions& dims) {
   const auto run = [&] {
     const nb::gil_scoped_release released;
     return sardonyx::simplify(model, {opset, runtime, stop_after, disable, precision, functions,
-                                      inline_functions, freeze_initializers, is_as_read});
+                                      inline_functions, freeze_initializers, is_as_read, dims});
   };
   const OptimizationReport done = run();
   nb::list applied;
@@ -193,6 +193,10 @@ void bind_precision(nb::module_& module) {
 }
 
 void bind_options(nb::module_& module) {
+  nb::class_<DimOptions>(module, "DimOptions")
+      .def(nb::init<>())
+      .def_rw("fixed", &DimOptions::fixed)
+      .def_rw("max", &DimOptions::max);
   using Options = ConvertOptions;
   nb::class_<Options>(module, "ConvertOptions", "As sardonyx/sardonyx.h describes them.")
       .def(nb::init<>())
@@ -211,6 +215,7 @@ void bind_options(nb::module_& module) {
       .def_rw("stop_after", &Options::stop_after)
       .def_rw("disable", &Options::disable)
       .def_rw("precision", &Options::precision)
+      .def_rw("dims", &Options::dims)
       .def_prop_rw(
           "target_runtime", [](const Options& self) { return self.runtime; },
           [](Options& self, std::string name) { self.runtime = std::move(name); })
@@ -270,7 +275,7 @@ void bind_model(nb::module_& module) {
       "Simplifies in place; the names of the passes that changed something.");
   module.def("simplify", &simplify, "model"_a, nb::kw_only(), "opset"_a.none(), "runtime"_a,
              "stop_after"_a, "disable"_a, "precision"_a, "functions"_a, "inline_functions"_a,
-             "freeze_initializers"_a, "is_as_read"_a,
+             "freeze_initializers"_a, "is_as_read"_a, "dims"_a,
              "Simplifies in place: what was applied, (name, count) each; what was declined, (rule, "
              "node, reason) each; the weights of another type; the nodes before and after.");
   module.def("set_threads", &sardonyx::set_threads, "count"_a,

@@ -99,6 +99,13 @@ nb::list tables() {
 
 void bind_targets(nb::module_& module) {
   module.def("target_tables", &tables, "Every target with the rows of its tables, as plain data.");
+  module.def(
+      "target_is_accelerated",
+      [](const std::string& name) {
+        const targets::Target* target = targets::find_target(name);
+        return target != nullptr && target->is_accelerated();
+      },
+      "name"_a, "Whether the target is a GPU's, beside which the CPU runs what is left.");
 }
 
 }  // namespace sardonyx::bindings

@@ -85,6 +85,10 @@ def read_script(
     arange_counts_in_double: bool = False,
 ) -> Program: ...
 
+class DimOptions:
+    fixed: dict[str, int]
+    max: dict[str, int]
+
 class ConvertOptions:
     opset: int | None
     input_names: list[str]
@@ -103,6 +107,7 @@ class ConvertOptions:
     stop_after: str
     disable: Sequence[str]
     precision: PrecisionOptions
+    dims: DimOptions
 
 def result_types(
     op: str, args: list[Any], kwargs: dict[str, Any]
@@ -110,6 +115,7 @@ def result_types(
 def target_accuracy_level(name: str) -> int: ...
 def target_names() -> list[str]: ...
 def target_opset(name: str) -> int: ...
+def target_is_accelerated(name: str) -> bool: ...
 def target_tables() -> list[dict[str, Any]]: ...
 def fall_through_names() -> list[str]: ...
 def convert(
@@ -160,6 +166,7 @@ def simplify(
     inline_functions: bool,
     freeze_initializers: bool,
     is_as_read: bool,
+    dims: DimOptions,
 ) -> tuple[list[tuple[str, int]], list[tuple[str, str, str]], list[WeightPrecision], int, int]: ...
 def set_threads(count: int) -> None: ...
 def rule_names() -> list[str]: ...

@@ -13,6 +13,7 @@
 
 #include "cli/choices.h"
 #include "cli/command.h"
+#include "cli/dims.h"
 #include "cli/explain.h"
 #include "cli/precision.h"
 #include "cli/report.h"
@@ -113,6 +114,7 @@ constexpr const char* kConvertFooter =
     "  sardonyx convert model.pt2 -o model.onnx --opset 18 --runtime onnxruntime-cpu\n"
     "  sardonyx convert model.pt2 -o model.onnx --precision int4 --runtime onnxruntime-cpu\n"
     "  sardonyx convert model.pt -o model.onnx --input x:float32[batch,3,224,224]\n"
+    "  sardonyx convert model.pt2 -o model.onnx --fixed batch=1,sequence=128\n"
     "  sardonyx convert model.pt2 -o model.onnx --report report.md --sarif log.sarif\n"
     "  cat model.pt2 | sardonyx convert - -o - > model.onnx";
 
@@ -131,6 +133,7 @@ void add_convert(CLI::App& app, int& exit_code) {
                    "the .onnx file to write; - for standard output")
       ->required();
   add_read_options(*command, arguments->read);
+  add_dim_options(*command, arguments->convert.dims);
   command
       ->add_option("--opset", arguments->convert.opset,
                    fmt::format("target opset; default: {}, or the oldest newer one that the "

@@ -8,6 +8,7 @@
 
 #include "cli/choices.h"
 #include "cli/command.h"
+#include "cli/dims.h"
 #include "cli/explain.h"
 #include "cli/precision.h"
 #include "sardonyx/report.h"
@@ -72,6 +73,7 @@ constexpr const char* kOptimizeFooter =
     "  sardonyx optimize model.onnx -o model.onnx             in place\n"
     "  sardonyx optimize model.onnx -o out.onnx --opset 17    an older opset, or a newer one\n"
     "  sardonyx optimize model.onnx -o out.onnx --runtime onnxruntime-cpu\n"
+    "  sardonyx optimize model.onnx -o fixed.onnx --fixed batch=1,sequence=128\n"
     "  sardonyx optimize model.onnx -o half.onnx --precision fp16 --keep Softmax\n"
     "  sardonyx optimize model.onnx -o small.onnx --precision int4 --mixed lm_head=int8\n"
     "  sardonyx optimize model.onnx -o out.onnx --functions   outline repeated layers\n"
@@ -122,6 +124,7 @@ void add_optimize(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember(target_names()))
       ->default_str("onnxruntime")
       ->group("Model");
+  add_dim_options(*command, arguments->optimize.dims);
   command
       ->add_option("--external-data", arguments->write.external_data,
                    "external data: auto (above 2 GB, or as the input has it), "

@@ -13,6 +13,7 @@
 #include "onnx/graph/count_nodes.h"
 #include "passes/former_names.h"
 #include "passes/outlining/outline_modules.h"
+#include "pipeline/dims.h"
 #include "pipeline/precision.h"
 #include "pipeline/stages.h"
 #include "program/ir/kept_sizes.h"
@@ -77,16 +78,19 @@ std::unique_ptr<onnx::Model> convert_once(std::int64_t wanted, const targets::Ta
   translation.failures = &failures;
   std::unique_ptr<onnx::Model> model = aten::translate(program, translation);
   if (!failures.empty()) refuse(*model, target, wanted, std::move(failures));
+  set_dims(*model, options.dims);
   const rewriting::Options passing{.stop_after = passes::current_name(options.stop_after),
                                    .keep_weights = !options.fold_weights,
                                    .limits = {},
                                    .tuning = target.tuning,
                                    .disabled = passes::current_names(options.disable)};
+  const bool late = options.optimize && fuses_in_half(target, options.precision);
   OptimizationReport done;
   const std::int64_t before = onnx::count_nodes(*model->graph);
-  if (options.optimize)
-    done = optimization_report(rewritten(*model, target, passing, half_of(options.precision)));
-  change_precision(*model, options.precision, target, done);
+  if (options.optimize) done = optimization_report(rewritten(*model, target, passing, !late));
+  change_precision(*model, options.precision, target, done, [&] {
+    if (late) add_report(done, rewritten(*model, target, passing));
+  });
   const bool is_free = !options.opset && wanted == target.opset;
   const std::int64_t opset = is_free ? targets::best_opset(*model, target) : wanted;
   lower_or_name_rules(

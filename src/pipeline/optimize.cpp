@@ -13,6 +13,7 @@
 #include "passes/former_names.h"
 #include "passes/outlining/outline_layers.h"
 #include "passes/passes.h"
+#include "pipeline/dims.h"
 #include "pipeline/precision.h"
 #include "pipeline/snapshot.h"
 #include "pipeline/stages.h"
@@ -71,6 +72,7 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
   const targets::Target& target = target_of(runtime);
   if (options.opset) check_opset(*options.opset);
   check(options.precision);
+  set_dims(inner, options.dims);
   const std::int64_t own = onnx::opset_of(inner.graph);
   const rewriting::Options passing{.stop_after = passes::current_name(options.stop_after),
                                    .infer_types = true,
@@ -90,11 +92,14 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
   const std::vector<onnx::TypeConflict> disputes = onnx::infer_types(inner);
   targets::raise(inner,
                  options.inline_functions || onnx::has_functions_of_other_operators(inner, wanted));
-  rewriting::Report report = rewritten(inner, target, passing, half_of(options.precision));
+  const bool late = fuses_in_half(target, options.precision);
+  rewriting::Report report = rewritten(inner, target, passing, !late);
   for (const onnx::TypeConflict& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
   OptimizationReport done = optimization_report(report);
-  change_precision(inner, options.precision, target, done);
+  change_precision(inner, options.precision, target, done, [&] {
+    if (late) add_report(done, rewritten(inner, target, passing));
+  });
   const bool is_free = !options.opset && !options.runtime.empty() && wanted == target.opset;
   const std::int64_t opset = is_free ? targets::best_opset(inner, target) : wanted;
   lower_or_name_rules(inner, target, {.opset = opset, .keep_what_fails = true}, done);

@@ -67,13 +67,14 @@ base::DType half_of(const PrecisionOptions& options) {
 namespace {
 
 precision::Report change(onnx::Model& model, const PrecisionOptions& options,
-                         const targets::Target& target) {
+                         const targets::Target& target, const std::function<void()>& in_half) {
   const Types types = types_of(options);
   precision::Report report;
   if (!types.half.empty()) {
     report = precision::to_half(
         model, {.dtype = half_of(options), .io = options.io, .keep = options.keep});
   }
+  in_half();
   if (types.blocks.empty()) return report;
   precision::Report coded = to_blocks(model, options, target);
   std::erase_if(report.weights, [&](const precision::HeldWeight& each) {
@@ -114,9 +115,10 @@ std::int64_t opset_for(const PrecisionOptions& options, const targets::Target& t
 }
 
 void change_precision(onnx::Model& model, const PrecisionOptions& options,
-                      const targets::Target& target, OptimizationReport& done) {
+                      const targets::Target& target, OptimizationReport& done,
+                      const std::function<void()>& in_half) {
   if (options.to.empty()) return;
-  precision::Report report = change(model, options, target);
+  precision::Report report = change(model, options, target, in_half);
   if (!report.weights.empty())
     done.applied.push_back({"precision", static_cast<std::int64_t>(report.weights.size())});
   for (precision::Stayed& each : report.stayed)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "onnx/graph/ir.h"
@@ -22,8 +23,10 @@ base::DType half_of(const PrecisionOptions& options);
 std::int64_t opset_for(const PrecisionOptions& options, const targets::Target& target,
                        std::optional<std::int64_t> requested, std::int64_t default_opset);
 
-// After the canonical rewriting and before lowering. Adds what it changed to `done`.
+// After the canonical rewriting and before lowering. Adds what it changed to `done`. `in_half` is
+// called when the model computes in half precision, before weights are quantized.
 void change_precision(onnx::Model& model, const PrecisionOptions& options,
-                      const targets::Target& target, OptimizationReport& done);
+                      const targets::Target& target, OptimizationReport& done,
+                      const std::function<void()>& in_half);
 
 }  // namespace sardonyx

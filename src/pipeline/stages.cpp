@@ -7,6 +7,7 @@
 
 #include "onnx/infer/conformance.h"
 #include "passes/passes.h"
+#include "pipeline/precision.h"
 #include "targets/fuse.h"
 
 namespace sardonyx {
@@ -58,15 +59,20 @@ void check_opset(std::int64_t opset) {
 }
 
 rewriting::Report rewritten(onnx::Model& model, const targets::Target& target,
-                            const rewriting::Options& options, base::DType half) {
+                            const rewriting::Options& options, bool fuses) {
   rewriting::Options passing = options;
   std::erase_if(passing.disabled, targets::is_fusion);
   const bool stops_behind = targets::is_fusion(options.stop_after);
   if (stops_behind) passing.stop_after = {};
   rewriting::Report report = passes::optimize(model, passing);
-  if (options.stop_after.empty() || stops_behind || passes::is_of_tidying(options.stop_after))
-    targets::fuse(model, target, options, half, report);
+  const bool is_reached =
+      options.stop_after.empty() || stops_behind || passes::is_of_tidying(options.stop_after);
+  if (fuses && is_reached) targets::fuse(model, target, options, report);
   return report;
+}
+
+bool fuses_in_half(const targets::Target& target, const PrecisionOptions& precision) {
+  return target.is_accelerated() && half_of(precision) != base::DType::kUndefined;
 }
 
 NotLowered::NotLowered(const Unsupported& error, const OptimizationReport& done)

@@ -26,10 +26,14 @@ const targets::Target& target_of(const std::string& name);
 // Throws SX1002 for an opset that is not supported.
 void check_opset(std::int64_t opset);
 
-// By the passes, and after them by the fusions of the target: a name is of either. `half` is what
-// float32 becomes afterwards.
+// By the passes, and after them by the fusions of the target, unless these come later: a name is of
+// either.
 rewriting::Report rewritten(onnx::Model& model, const targets::Target& target,
-                            const rewriting::Options& options, base::DType half);
+                            const rewriting::Options& options, bool fuses = true);
+
+// Whether the target's fusions come after the model has become half: an accelerator has kernels of
+// half precision for them.
+bool fuses_in_half(const targets::Target& target, const PrecisionOptions& precision);
 
 // What the target does not support of a model, and the rules that had changed it.
 class NotLowered : public targets::Unsupported {

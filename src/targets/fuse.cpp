@@ -21,24 +21,21 @@ void drop_unread(onnx::Model& model, const Target& target) {
 
 // The first root of the fusion in the graph, or in a body, that is not of its kernels' types; null
 // where there is none.
-const onnx::Node* of_other_types(const Fusion& fusion, const onnx::Graph& graph, base::DType half) {
+const onnx::Node* of_other_types(const Fusion& fusion, const onnx::Graph& graph) {
   for (const onnx::Node* node = graph.first; node != nullptr; node = node->next) {
     for (const onnx::Graph* body : onnx::bodies(node))
-      if (const onnx::Node* found = of_other_types(fusion, *body, half)) return found;
+      if (const onnx::Node* found = of_other_types(fusion, *body)) return found;
     if (std::ranges::find(fusion.rule->roots, node->op) == fusion.rule->roots.end()) continue;
     if (node->input(0) == nullptr) continue;
-    base::DType dtype = node->input(0)->dtype;
-    if (dtype == base::DType::kFloat32 && half != base::DType::kUndefined) dtype = half;
-    if ((fusion.types & onnx::dtype_bit(dtype)) == 0) return node;
+    if ((fusion.types & onnx::dtype_bit(node->input(0)->dtype)) == 0) return node;
   }
   return nullptr;
 }
 
 // Whether its kernels take the types of the model; where they do not, the report says so.
-bool suits(const Fusion& fusion, const onnx::Model& model, base::DType half,
-           rewriting::Report& report) {
+bool suits(const Fusion& fusion, const onnx::Model& model, rewriting::Report& report) {
   if (fusion.types == 0) return true;
-  const onnx::Node* other = of_other_types(fusion, *model.graph, half);
+  const onnx::Node* other = of_other_types(fusion, *model.graph);
   if (other == nullptr) return true;
   report.declined.push_back({std::string(fusion.rule->name), other->name,
                              fmt::format("there is no kernel of {} for {}",
@@ -50,12 +47,12 @@ bool suits(const Fusion& fusion, const onnx::Model& model, base::DType half,
 }  // namespace
 
 void fuse(onnx::Model& model, const Target& target, const rewriting::Options& options,
-          base::DType half, rewriting::Report& report) {
+          rewriting::Report& report) {
   std::vector<const rewriting::Rule*> rules;
   for (const Fusion& fusion : target.fusions) {
     const bool is_enabled =
         std::ranges::find(options.disabled, fusion.rule->name) == options.disabled.end();
-    if (is_enabled && suits(fusion, model, half, report)) rules.push_back(fusion.rule);
+    if (is_enabled && suits(fusion, model, report)) rules.push_back(fusion.rule);
     if (fusion.rule->name == options.stop_after) break;
   }
   if (rules.empty()) return;

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/dtype.h"
 #include "onnx/graph/ir.h"
 #include "rewriting/report.h"
 #include "targets/target.h"
@@ -13,9 +12,9 @@ namespace sardonyx::targets {
 
 // Rewrites by the fusions of the target, as far as options.stop_after and without those that are
 // disabled; what was applied and declined is added to the report. Functions stay as their authors
-// wrote them. `half` is what float32 becomes afterwards, where the model changes its precision.
+// wrote them.
 void fuse(onnx::Model& model, const Target& target, const rewriting::Options& options,
-          base::DType half, rewriting::Report& report);
+          rewriting::Report& report);
 
 // Of all targets, each once.
 std::vector<std::string_view> fusion_names();

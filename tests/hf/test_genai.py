@@ -62,6 +62,33 @@ def test_its_generator_gives_pytorch_s_tokens(made: tuple[Any, Path], batch: int
     assert_its_tokens(*made, batch)
 
 
+@pytest.mark.parametrize(("provider", "precision"), [("cuda", "fp16"), ("webgpu", "fp32")])
+def test_forms_of_a_provider(
+    made: tuple[Any, Path], provider: str, precision: Any, tmp_path: Path
+) -> None:
+    model, _ = made
+    out = tmp_path / "out"
+    sardonyx.hf.export(
+        model, out, runtime="onnxruntime-genai", provider=provider, precision=precision
+    )
+    found = json.loads((out / "genai_config.json").read_text())
+    (options,) = found["model"]["decoder"]["session_options"]["provider_options"]
+    assert list(options) == [provider]
+    assert found["search"]["past_present_share_buffer"] is True
+    graph = onnx.load(out / "model.onnx").graph
+    types = {each.type.tensor_type.elem_type for each in graph.input if "past" in each.name}
+    assert types == {onnx.TensorProto.FLOAT16 if precision == "fp16" else onnx.TensorProto.FLOAT}
+    # A layer of the model builder's has 11 nodes.
+    assert len(graph.node) <= 11 * model.config.num_hidden_layers + 10
+    # What the provider runs on a GPU, the CPU runs here.
+    assert_its_tokens(model, out, 1)
+
+
+def test_providers_that_there_are_not(tmp_path: Path, made: tuple[Any, Path]) -> None:
+    with pytest.raises(sardonyx.errors.UsageError, match="onnxruntime-genai with cpu, cuda"):
+        sardonyx.hf.export(made[0], tmp_path / "out", runtime="onnxruntime-genai", provider="tpu")
+
+
 def test_values_that_are_narrower_than_keys(tmp_path: Path) -> None:
     torch.manual_seed(0)
     config = transformers.DeepseekV3Config(
@@ -102,7 +129,9 @@ def test_states_are_not_for_it(tmp_path: Path) -> None:
 
 def assert_its_tokens(model: Any, out: Path, batch: int) -> None:
     prompt = torch.randint(3, 90, (batch, 5), generator=torch.Generator().manual_seed(batch))
-    running = genai.Model(str(out))
+    on_cpu = genai.Config(str(out))
+    on_cpu.clear_providers()
+    running = genai.Model(on_cpu)
     options = genai.GeneratorParams(running)
     options.set_search_options(max_length=5 + STEPS, batch_size=batch, do_sample=False)
     generator = genai.Generator(running, options)

@@ -55,6 +55,8 @@ def convert(
     decompose: bool = True,
     modules_as_functions: Sequence[str] | None = None,
     precision: Precision | To | None = None,
+    fixed: Mapping[str, int] | None = None,
+    max_sizes: Mapping[str, int] | None = None,
     stop_after: str = "",
     on_step: Callable[[str, Callable[[], Any]], Any] | None = None,
 ) -> ONNXProgram:
@@ -85,6 +87,8 @@ def convert(
         modules_as_functions: classes of modules that become model-local functions; an empty
             sequence stands for all.
         precision: as for `optimize`, whose report has the effect.
+        fixed: as for `optimize`.
+        max_sizes: as for `optimize`.
         stop_after: the last rule or pass that runs.
         on_step: called with the name of each step and a function that runs it.
 

@@ -75,6 +75,7 @@ def export(
     registry: OnnxRegistry | None = None,
     plugins: Sequence[str | os.PathLike[str]] = (),
     capture: CaptureStrategy = "auto",
+    fixed: Mapping[str, int] | None = None,
 ) -> ONNXProgram:
     """Exports a PyTorch model to ONNX.
 
@@ -143,6 +144,7 @@ def export(
             "quick" never falls back. "torch" uses torch.export. "trace" uses torch.jit.trace, which
             specializes branches and loops of Python, with a warning for each. TorchScript is read
             as it is, whatever this says.
+        fixed: dynamic dimensions, by name, that are a number in the model: `{"batch": 1}`.
 
     Returns:
         The ONNXProgram, saved or not.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sardonyx import _native
 from sardonyx._base.errors import usage_error
 from sardonyx._capture.capture import Quick
+from sardonyx._optimize.dims import native_dims
 from sardonyx._optimize.precision import Precision, To, native_precision
 
 from .deprecated import OlderOptions
@@ -58,6 +59,7 @@ class Options:
     registry: OnnxRegistry | None
     plugins: Sequence[str | os.PathLike[str]]
     capture: str
+    fixed: Mapping[str, int] | None
 
     def check(self) -> None:
         """UsageError for what cannot be meant, before anything is done."""
@@ -133,6 +135,8 @@ class Options:
             decompose=self.decompose,
             modules_as_functions=self.modules,
             precision=None,
+            fixed=self.fixed,
+            max_sizes=None,
             stop_after="",
             on_step=on_step,
             inputs=(),
@@ -168,6 +172,8 @@ class ConversionOptions:
     decompose: bool
     modules_as_functions: Sequence[str] | None
     precision: Precision | To | None
+    fixed: Mapping[str, int] | None
+    max_sizes: Mapping[str, int] | None
     stop_after: str
     on_step: Step
 
@@ -197,6 +203,7 @@ class ConversionOptions:
         native.mutations_as_outputs = self.mutations_as_outputs
         native.assertions_as_outputs = self.assertions_as_outputs
         native.precision = native_precision(self.precision)
+        native.dims = native_dims(self.fixed, self.max_sizes)
         native.stop_after = self.stop_after
         native.all_modules_as_functions = (
             self.modules_as_functions is not None and not self.modules_as_functions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
@@ -14,6 +14,7 @@ from sardonyx._base.errors import usage_error
 from sardonyx._model.ir import from_ir, to_ir
 from sardonyx._model.program import ONNXProgram
 
+from .dims import native_dims
 from .precision import HeldWeight, Precision, To, native_precision
 from .proto import from_proto, to_proto
 from .report import Applied, Declined, OptimizationReport
@@ -64,6 +65,8 @@ def optimize(
     inline_functions: bool = ...,
     freeze_initializers: bool = ...,
     external_data: bool | None = ...,
+    fixed: Mapping[str, int] | None = ...,
+    max_sizes: Mapping[str, int] | None = ...,
 ) -> Optimized[Path]: ...
 @overload
 def optimize(
@@ -79,6 +82,8 @@ def optimize(
     inline_functions: bool = ...,
     freeze_initializers: bool = ...,
     external_data: bool | None = ...,
+    fixed: Mapping[str, int] | None = ...,
+    max_sizes: Mapping[str, int] | None = ...,
 ) -> Optimized[ONNXProgram]: ...
 # An onnx.ModelProto, an onnx_ir.Model or an ONNXProgram: of the same kind.
 @overload
@@ -95,6 +100,8 @@ def optimize(
     inline_functions: bool = ...,
     freeze_initializers: bool = ...,
     external_data: bool | None = ...,
+    fixed: Mapping[str, int] | None = ...,
+    max_sizes: Mapping[str, int] | None = ...,
 ) -> Optimized[T]: ...
 
 
@@ -111,6 +118,8 @@ def optimize(
     inline_functions: bool = False,
     freeze_initializers: bool = False,
     external_data: bool | None = None,
+    fixed: Mapping[str, int] | None = None,
+    max_sizes: Mapping[str, int] | None = None,
 ) -> Optimized[Any]:
     """Optimizes any ONNX model: the same results under the same names, from fewer nodes.
 
@@ -134,6 +143,9 @@ def optimize(
             fold them and runtimes prepack them. The report has a hint where it would help.
         external_data: for `out`: True writes external data, False never does, and None does if the
             model exceeds 2 GB or was read with external data.
+        fixed: dynamic dimensions of the inputs that are a number, and with them every shape that
+            depends on them: `{"batch": 1, "sequence": 128}`.
+        max_sizes: dynamic dimensions that are a number at most.
 
     Returns:
         `(model, report)`. The model is the path `out` if given, else of the type of `model`; for a
@@ -141,7 +153,8 @@ def optimize(
             was applied, what was declined, and why.
 
     Raises:
-        UsageError: there is no such opset or runtime.
+        UsageError: there is no such opset, runtime or dimension, or a number is outside of the
+            dimension's range.
         ProgramError: the file is not a model.
         ConversionError: the opset can't express the model, or there is no such rule.
         SaveError: `out` can't be written; the previous file is kept.
@@ -158,6 +171,7 @@ def optimize(
         inline_functions=inline_functions,
         freeze_initializers=freeze_initializers,
         is_as_read=isinstance(model, (str, os.PathLike)),
+        dims=native_dims(fixed, max_sizes),
     )
     if out is not None:
         with bytes_written(out) as progress:

@@ -40,6 +40,7 @@ class FloatModel:
             inline_functions=True,
             freeze_initializers=True,
             is_as_read=True,
+            dims=_native.DimOptions(),
         )
         _native.write(native, str(self.path))
         self.inputs = tuple(_input(*each) for each in native.inputs)

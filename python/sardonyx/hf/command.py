@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sardonyx._base.errors import OnnxExporterError, UsageError, failure
+from sardonyx._optimize.dims import numbers
 from sardonyx._optimize.precision import PRECISIONS
 
 from .base.tasks import TASKS, WITH_PAST
@@ -60,6 +61,9 @@ def _export(options: argparse.Namespace) -> Any:
         task=options.task,
         precision=options.precision,
         runtime=options.runtime,
+        provider=options.provider,
+        fixed=numbers("--fixed", options.fixed),
+        max_sizes=numbers("--max", options.max),
         opset=options.opset,
         verify=options.verify,
         weights_in_place=options.weights_in_place,
@@ -108,6 +112,18 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--runtime", default="onnxruntime", help="target runtime, as for `sardonyx optimize`"
     )
+    made.add_argument(
+        "--provider", metavar="NAME",
+        help="of onnxruntime and onnxruntime-genai: cpu, cuda, webgpu",
+    )  # fmt: skip
+    made.add_argument(
+        "--fixed", action="append", default=[], metavar="NAME=N",
+        help="dynamic dimensions that are a number: batch=1,sequence=128; repeatable",
+    )  # fmt: skip
+    made.add_argument(
+        "--max", action="append", default=[], metavar="NAME=N",
+        help="dynamic dimensions that are a number at most; repeatable",
+    )  # fmt: skip
     made.add_argument("--opset", type=int, help="default: the best one for the runtime")
     made.add_argument("--verify", action="store_true", help="compare the results with PyTorch")
     made.add_argument(

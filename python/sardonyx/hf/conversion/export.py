@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -24,6 +25,19 @@ if TYPE_CHECKING:
 
     from .graphs import Target
 
+# The targets of runtimes whose providers have their own.
+_PROVIDERS: dict[str, dict[str, Runtime]] = {
+    "onnxruntime": {
+        "cpu": "onnxruntime-cpu",
+        "cuda": "onnxruntime-cuda",
+        "webgpu": "webgpu",
+    },
+    "onnxruntime-genai": {
+        "cpu": "onnxruntime-genai",
+        "cuda": "onnxruntime-genai-cuda",
+        "webgpu": "onnxruntime-genai-webgpu",
+    },
+}
 PrecisionName: TypeAlias = Literal["fp32"] | To
 
 
@@ -34,6 +48,7 @@ def export(
     task: str | None = None,
     precision: PrecisionName | Precision = "fp32",
     runtime: Runtime = "onnxruntime",
+    provider: str | None = None,
     opset: int | None = None,
     verify: bool = False,
     weights_in_place: bool = False,
@@ -42,6 +57,8 @@ def export(
     adapters: Sequence[str | os.PathLike[str]] = (),
     merge_adapters: Sequence[str | os.PathLike[str]] = (),
     capture: CaptureStrategy = "auto",
+    fixed: Mapping[str, int] | None = None,
+    max_sizes: Mapping[str, int] | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Exports a Hugging Face checkpoint to a folder of ONNX models.
@@ -56,6 +73,8 @@ def export(
         precision: "fp32", "fp16", "bf16", "int8", "int4", "fp16+int8", "fp16+int4", or a
             `sardonyx.Precision`.
         runtime: the target runtime, as `target_runtime` of `sardonyx.export`.
+        provider: the execution provider of the runtime: "cpu", "cuda" or "webgpu", for
+            "onnxruntime" and "onnxruntime-genai".
         opset: 13 to 28; by default the best one for the runtime.
         verify: compare with PyTorch: greedy tokens for models that generate, else outputs. The
             model is then loaded into memory.
@@ -69,6 +88,8 @@ def export(
             onnxruntime-genai. Without one, the model is as without adapters.
         merge_adapters: folders of LoRA adapters that are merged into the weights, in this order.
         capture: as for `sardonyx.export`.
+        fixed: as for `sardonyx.optimize`.
+        max_sizes: as for `sardonyx.optimize`.
         progress: receives each step.
 
     Returns:
@@ -91,7 +112,11 @@ def export(
         _place(model, out, weights_in_place),
         weights_in_place,
         task,
-        _target(precision, runtime, opset, capture),
+        dataclasses.replace(
+            _target(precision, _of_provider(runtime, provider), opset, capture),
+            fixed=dict(fixed or {}),
+            max_sizes=dict(max_sizes or {}),
+        ),
         progress or Silent(),
         adapters=Adapters(
             [Path(each) for each in adapters], [Path(each) for each in merge_adapters]
@@ -135,6 +160,22 @@ def _place(model: Any, out: str | os.PathLike[str] | None, in_place: bool) -> Pa
             UsageError,
         )
     return folder
+
+
+def _of_provider(runtime: Runtime, provider: str | None) -> Runtime:
+    """The target for a provider of the runtime. SX1010 where there is none."""
+    if provider is None:
+        return runtime
+    targets = _PROVIDERS.get(runtime, {})
+    if provider not in targets:
+        known = ", ".join(f"{name} with {', '.join(each)}" for name, each in _PROVIDERS.items())
+        raise refusal(
+            "SX1010",
+            f"there is no provider '{provider}' of the runtime '{runtime}'",
+            f"choose {known}",
+            UsageError,
+        )
+    return targets[provider]
 
 
 def _target(

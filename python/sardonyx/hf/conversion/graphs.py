@@ -6,7 +6,7 @@ import contextlib
 import re
 import warnings
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -65,6 +65,16 @@ class Target:
     runtime: Runtime = "onnxruntime"
     opset: int | None = None
     capture: CaptureStrategy = "auto"
+    fixed: Mapping[str, int] = field(default_factory=dict)
+    max_sizes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def captured_for(self) -> tuple[Runtime, int | None]:
+        """The target and opset of the first model, whose weights are not there yet. A GPU's contrib
+        operators are fused when it is in half precision, so that the first one has none."""
+        if not _native.target_is_accelerated(self.runtime):
+            return self.runtime, self.opset
+        return "standard", self.opset or _native.target_opset(self.runtime)
 
 
 def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram, list[str]]:
@@ -211,14 +221,15 @@ def _exported(part: Part, target: Target) -> ONNXProgram:
             by_forward(),
             leaving_size_branches(),  # what such models ask of their inputs' sizes always holds
         ):
+            runtime, opset = target.captured_for
             return export_module(
                 part.module,
                 (part.inputs,),
                 dynamic_shapes={"inputs": dict(part.dims)},
                 input_names=list(part.inputs),
                 output_names=list(part.outputs),
-                opset_version=target.opset,
-                target_runtime=target.runtime,
+                opset_version=opset,
+                target_runtime=runtime,
                 do_constant_folding=False,
                 capture=target.capture,
             )
@@ -271,4 +282,17 @@ def finished(
     if precision is not None and there:
         patterns = [f"^{re.escape(name)}$" for name in sorted(there)]
         precision = replace(precision, keep=[*precision.keep, *patterns])
-    return optimize(program, runtime=target.runtime, precision=precision).report
+    dims = dim_names(program)
+    return optimize(
+        program,
+        runtime=target.runtime,
+        precision=precision,
+        fixed={name: number for name, number in target.fixed.items() if name in dims},
+        max_sizes={name: number for name, number in target.max_sizes.items() if name in dims},
+    ).report
+
+
+def dim_names(program: ONNXProgram) -> set[str]:
+    """The dynamic dimensions of the inputs."""
+    shapes = [shape or () for _, _, shape in program._native.inputs]
+    return {size for shape in shapes for size in shape if isinstance(size, str)}

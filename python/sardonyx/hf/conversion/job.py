@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import json
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +73,7 @@ class Job:
         self._files: dict[str, str] = {}
         self._task = task
         self._target = target
+        self._dims: set[str] = set()
         self._progress = progress
         self._adapters = adapters
         self._sentences: Sentences | None = None
@@ -248,7 +249,7 @@ class Job:
         if self._is_by_default(chosen) and not has_cache(model, model.config):
             chosen = dataclasses.replace(chosen, with_past=False)
             return chosen, (f"{type(model).__name__} {_WITHOUT_CACHE}",)
-        alone = self._target.runtime == genai.RUNTIME
+        alone = genai.is_for(self._target.runtime)
         return settled(model, chosen, named=self._task is not None, decoder_alone=alone)
 
     def _report(self, model: torch.nn.Module, chosen: Chosen) -> Report:
@@ -290,7 +291,7 @@ class Job:
         """Whether it has a cache that nobody asked for."""
         from sardonyx.hf.output import genai
 
-        return self._task is None and chosen.with_past and self._target.runtime != genai.RUNTIME
+        return self._task is None and chosen.with_past and not genai.is_for(self._target.runtime)
 
     def _write_parts(
         self,
@@ -304,13 +305,14 @@ class Job:
         from sardonyx.hf.components.architecture import parts_of
         from sardonyx.hf.output import genai
 
-        one_width = self._target.runtime == genai.RUNTIME
+        one_width = genai.is_for(self._target.runtime)
         programs: dict[str, ONNXProgram] = {}
         for wanted in self._adapters.one(parts_of(model, chosen, self._sentences, one_width)):
             part, program = self._write_part(wanted, model, placed, staging, report)
             if one_width and chosen.with_past:
-                _describe_for_genai(program, part, model, staging, self._adapters.names)
+                self._describe_for_genai(program, part, model, staging)
             programs[part.name] = program
+        self._check_dims()
         report.adapters = self._adapters.write(programs, staging)
         both = encoder_decoders.merged(programs)
         if both is not None and encoder_decoders.reads_blocks(programs):
@@ -321,6 +323,21 @@ class Job:
                 stays = save_in_place(both, path, self._files)
             report.parts.append(_described(both, path, stays))
 
+    def _describe_for_genai(
+        self, program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
+    ) -> None:
+        """Writes the runtime's configuration. SX2009 where it does not run the model."""
+        from sardonyx.hf.output import genai
+
+        if reason := genai.declined(program._native, self._adapters.names):
+            raise refusal(
+                "SX2009",
+                f"onnxruntime-genai does not run {type(model).__name__}: {reason}",
+                "--runtime onnxruntime exports it for ONNX Runtime itself",
+            )
+        file, runtime = f"{part.name}.onnx", self._target.runtime
+        genai.write_genai_config(staging, file, program._native, model, runtime)
+
     def _write_part(
         self,
         wanted: Part,
@@ -330,7 +347,7 @@ class Job:
         report: Report,
     ) -> tuple[Part, ONNXProgram]:
         """What became of the part."""
-        from .graphs import captured, finished, give_weights
+        from .graphs import captured, dim_names, finished, give_weights
 
         wanted = self._adapters.part(wanted)
         with self._progress.step(f"capture {wanted.name}"), self._adapters.in_force(wanted):
@@ -351,6 +368,7 @@ class Job:
         if placed is not None:
             give_weights(program, model, placed.places)
         with self._progress.step(f"optimize {part.name}"):
+            self._dims |= dim_names(program)
             done = finished(program, self._target, self._longest(model), self._kept)
             self._adapters.give_defaults(program)
             if self._values is not None:
@@ -365,11 +383,22 @@ class Job:
         ]
         return part, program
 
+    def _check_dims(self) -> None:
+        """SX1019 for a dimension that no part has."""
+        unknown = {*self._target.fixed, *self._target.max_sizes} - self._dims
+        if unknown:
+            raise refusal(
+                "SX1019",
+                f"there is no dynamic dimension `{min(unknown)}`",
+                f"the dynamic dimensions are {', '.join(sorted(self._dims))}",
+                UsageError,
+            )
+
     def _longest(self, model: torch.nn.Module) -> int | None:
         """The context length in the runtime's configuration; None where the runtime needs none."""
         from sardonyx.hf.output import genai
 
-        return genai.context_length(model.config) if self._target.runtime == genai.RUNTIME else None
+        return genai.context_length(model.config) if genai.is_for(self._target.runtime) else None
 
     def _save(self, program: ONNXProgram, part: Part, staging: Path) -> int:
         """How many bytes of weights stay in the files of the checkpoint."""
@@ -428,25 +457,6 @@ def _notes_of(placed: Placed) -> Iterable[str]:
     if placed.unused:
         shown = ", ".join(placed.unused[:5]) + (", …" if len(placed.unused) > 5 else "")
         yield f"{len(placed.unused)} tensors of the checkpoint are not the model's: {shown}"
-
-
-def _describe_for_genai(
-    program: ONNXProgram,
-    part: Part,
-    model: torch.nn.Module,
-    staging: Path,
-    optional: Collection[str],
-) -> None:
-    """Writes the runtime's configuration. SX2009 where it does not run the model."""
-    from sardonyx.hf.output import genai
-
-    if reason := genai.declined(program._native, optional):
-        raise refusal(
-            "SX2009",
-            f"onnxruntime-genai does not run {type(model).__name__}: {reason}",
-            "--runtime onnxruntime exports it for ONNX Runtime itself",
-        )
-    genai.write_genai_config(staging, f"{part.name}.onnx", program._native, model)
 
 
 def _described(native: Any, path: Path, in_place: int, file: str = "") -> ExportedPart:

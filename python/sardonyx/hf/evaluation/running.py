@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sardonyx._base.errors import UsageError, refusal
 from sardonyx.hf.components.encoder_decoders import FIRST
 from sardonyx.hf.components.multimodal import DECODER
+from sardonyx.hf.output.genai import is_for
 from sardonyx.hf.output.writing import REPORT
 
 from .generation import decode, decode_of_encoder, decode_with_media
@@ -29,7 +30,7 @@ class Loaded(Sessions):
 
     def __init__(self, folder: Path, report: dict[str, Any], rounds: bool = True) -> None:
         """Use `load()`."""
-        super().__init__(folder, rounds, report.get("runtime") == "onnxruntime-genai")
+        super().__init__(folder, rounds, is_for(report.get("runtime", "")))
         self.report = report
 
     @property

@@ -11,6 +11,15 @@ from sardonyx import _native
 
 NAME = "genai_config.json"
 RUNTIME = "onnxruntime-genai"
+# What the configuration says of the provider, by target. Without the strict mode, CUDA's kernels of
+# SkipLayerNormalization add up in half precision.
+_PROVIDERS: dict[str, list[dict[str, dict[str, str]]]] = {
+    RUNTIME: [],
+    "onnxruntime-genai-cuda": [
+        {"cuda": {"enable_cuda_graph": "0", "enable_skip_layer_norm_strict_mode": "1"}}
+    ],
+    "onnxruntime-genai-webgpu": [{"webgpu": {}}],
+}
 
 # A kind of model of the runtime's that asks for no architecture's name.
 _TYPE = "decoder"
@@ -18,6 +27,11 @@ _FED = ("input_ids", "attention_mask", "position_ids")
 _PAST = "past_key_values.%d."
 _PRESENT = "present.%d."
 _SEARCH = ("do_sample", "num_beams", "repetition_penalty", "temperature", "top_k", "top_p")
+
+
+def is_for(runtime: str) -> bool:
+    """Whether the target is this runtime, on any provider."""
+    return runtime in _PROVIDERS
 
 
 def declined(model: _native.Model, optional: Collection[str] = ()) -> str:
@@ -40,16 +54,22 @@ def declined(model: _native.Model, optional: Collection[str] = ()) -> str:
     return ""
 
 
-def write_genai_config(folder: Path, file: str, model: _native.Model, source: Any) -> None:
+def write_genai_config(
+    folder: Path, file: str, model: _native.Model, source: Any, runtime: str = RUNTIME
+) -> None:
     """Writes it for the decoder `file` of the folder, which holds `model`, made of `source`: a
     model of transformers, whose configurations say what ends a text and how tokens are chosen."""
     generation = getattr(source, "generation_config", None)
-    text = json.dumps(genai_config(file, model, source.config, generation), indent=2)
+    text = json.dumps(genai_config(file, model, source.config, generation, runtime), indent=2)
     (folder / NAME).write_text(text + "\n", encoding="utf-8")
 
 
 def genai_config(
-    file: str, model: _native.Model, config: Any, generation: Any = None
+    file: str,
+    model: _native.Model,
+    config: Any,
+    generation: Any = None,
+    runtime: str = RUNTIME,
 ) -> dict[str, Any]:
     """What the file says. The runtime refuses keys that it does not know."""
     layers, heads, head_size = _cache(model)
@@ -63,7 +83,10 @@ def genai_config(
             "vocab_size": text.vocab_size,
             "context_length": length,
             "decoder": {
-                "session_options": {"log_id": RUNTIME, "provider_options": []},
+                "session_options": {
+                    "log_id": RUNTIME,
+                    "provider_options": _PROVIDERS[runtime],
+                },
                 "filename": file,
                 "head_size": head_size,
                 "hidden_size": text.hidden_size,

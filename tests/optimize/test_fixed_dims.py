@@ -1,0 +1,91 @@
+"""Dynamic dimensions that become numbers, or get a bound: of programs, files and live models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import torch
+
+import sardonyx
+from tests.harness.command import run_command
+
+
+class Heads(torch.nn.Module):
+    """Its shapes are computed of both dynamic dimensions."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        places = torch.arange(x.shape[1]).unsqueeze(-1)
+        return (x + places).view(x.shape[0], x.shape[1], 2, 2).transpose(1, 2).flatten(2)
+
+
+X = torch.rand(2, 5, 4)
+DIMS = ({0: torch.export.Dim("batch", max=8), 1: torch.export.Dim("length", min=2, max=64)},)
+
+
+def shapes(model: onnx.ModelProto) -> list[list[Any]]:
+    values = (*model.graph.input, *model.graph.output)
+    return [[d.dim_param or d.dim_value for d in v.type.tensor_type.shape.dim] for v in values]
+
+
+def assert_fixed(model: onnx.ModelProto) -> None:
+    assert shapes(model) == [[1, 7, 4], [1, 2, 14]]
+    # What shapes are made of is decided, and what is made of them is computed.
+    assert {node.op_type for node in model.graph.node} <= {"Add", "Reshape", "Transpose"}
+    onnx.checker.check_model(model, full_check=True)
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    x = torch.rand(1, 7, 4)
+    (y,) = session.run(None, {model.graph.input[0].name: x.numpy()})
+    np.testing.assert_allclose(y, Heads()(x).numpy(), rtol=1e-6)
+
+
+def test_of_a_live_model() -> None:
+    fixed = {"batch": 1, "length": 7}
+    assert_fixed(sardonyx.export(Heads(), (X,), dynamic_shapes=DIMS, fixed=fixed).model_proto)
+
+
+def test_of_files(tmp_path: Path) -> None:
+    program = torch.export.export(Heads(), (X,), dynamic_shapes=DIMS)
+    torch.export.save(program, tmp_path / "model.pt2")
+    free = sardonyx.convert(tmp_path / "model.pt2")
+    free.save(tmp_path / "free.onnx")
+    # The archive has no names of the user's.
+    batch, length, _ = shapes(free.model_proto)[0]
+    made = tmp_path / "fixed.onnx"
+    for command, source in (("convert", "model.pt2"), ("optimize", "free.onnx")):
+        run = run_command(
+            command, tmp_path / source, "-o", made, "--fixed", f"{batch}=1,{length}=7"
+        )
+        assert run.returncode == 0, run.stderr
+        assert_fixed(onnx.load(made))
+
+
+def test_one_of_two() -> None:
+    model = sardonyx.export(Heads(), (X,), dynamic_shapes=DIMS).model_proto
+    one, _ = sardonyx.optimize(model, fixed={"batch": 3})
+    assert shapes(one) == [[3, "length", 4], [3, 2, "2*length"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fixed": {"batch": 9}}, "batch cannot be 9"),
+        ({"fixed": {"length": 1}}, r"length \(2 to 64\)"),
+        ({"fixed": {"width": 1}}, "no dynamic dimension `width`"),
+        ({"fixed": {"batch": -1}}, "SX1001"),
+    ],
+)
+def test_what_cannot_be_is_an_error(options: Any, message: str) -> None:
+    with pytest.raises(sardonyx.errors.UsageError, match=message):
+        sardonyx.export(Heads(), (X,), dynamic_shapes=DIMS, **options)
+
+
+def test_max_is_a_bound() -> None:
+    model = sardonyx.export(Heads(), (X,), dynamic_shapes=DIMS).model_proto
+    assert sardonyx.optimize(model, max_sizes={"length": 32}).model is not None
+    with pytest.raises(sardonyx.errors.UsageError, match="SX1019"):
+        sardonyx.optimize(model, max_sizes={"width": 32})
