@@ -383,10 +383,10 @@ class Summed(nn.Module):
         return x * 2, x + y
 
 
-@pytest.mark.parametrize("capture", ["quick", "torch"])
-def test_a_dimension_equal_to_one_of_another_name_is_warned_of(capture: Any) -> None:
+@pytest.mark.parametrize(("capture", "dim"), [("quick", str), ("torch", Dim)])
+def test_a_dimension_equal_to_one_of_another_name_is_warned_of(capture: Any, dim: Any) -> None:
     inputs = (torch.ones(4, 3), torch.ones(4, 3))
-    shapes: Any = ({0: Dim("rows")}, {0: Dim("others")})
+    shapes: Any = ({0: dim("rows")}, {0: dim("others")})
     with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"'others'.*equal to 'rows'"):
         sardonyx.export(Summed(), inputs, dynamic_shapes=shapes, capture=capture)
 
