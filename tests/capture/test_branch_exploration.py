@@ -152,6 +152,38 @@ def test_what_stands_in_a_way(model):
         assert_same(made, model, (torch.randn(rows, 4), torch.rand(rows) > share))
 
 
+class Assigns(torch.nn.Module):
+    """Assigns other buffers in each branch."""
+
+    def __init__(self):
+        super().__init__()
+        for name in ("calls", "last", "least"):
+            self.register_buffer(name, torch.zeros(2))
+
+    def forward(self, x):
+        self.calls = self.calls + 1
+        if x.sum() > 0:
+            if x[0] > 2:
+                self.last = x
+            else:
+                self.least -= x
+        elif x.sum() < -3:
+            return x
+        return x * 2 + self.last + self.least
+
+
+def test_buffers_are_assigned_in_branches():
+    made = sardonyx.export(Assigns(), (torch.ones(2),), capture="quick")
+    names = [value.name for value in made.model.graph.outputs][1:]
+    for x in ([1.0, 1], [3.0, 1], [-1.0, 0], [-4.0, 0]):
+        model, inputs = Assigns(), (torch.tensor(x),)
+        result, *buffers = made(*inputs)
+        assert torch.equal(result, model(*inputs))
+        for name, buffer in zip(names, buffers, strict=True):
+            assert torch.equal(buffer, getattr(model, name.removesuffix("_updated")))
+    assert len(names) == 3
+
+
 def test_memory_of_what_lies_outside_of_a_way_is_declined():
     def reads(x):
         y = (x * 2)[1:]

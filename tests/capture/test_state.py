@@ -171,3 +171,24 @@ def test_a_table_that_makes_what_it_is_asked_for_stays_as_it_is():
     model = Chooses()
     sardonyx.export(model, (torch.randn(3),))
     assert dict.__getitem__(model.table, "silu") is torch.nn.SiLU
+
+
+class Converts(torch.nn.Module):
+    """Converts a layer as routers of experts do."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 2).half()
+
+    def forward(self, x):
+        self.layer = self.layer.to(x.dtype)
+        return self.layer(x) + self.layer.double()(x.double()).to(x.dtype)
+
+
+def test_a_module_converted_in_forward_has_its_own_weights_again():
+    model, x = Converts(), torch.randn(3, 4)
+    weight = model.layer.weight
+    program = sardonyx.export(model, (x,), capture="quick")
+    assert model.layer.weight is weight
+    expected = torch.nn.functional.linear(x, weight.float(), model.layer.bias.float()) * 2
+    torch.testing.assert_close(program(x)[0], expected.detach())

@@ -376,3 +376,31 @@ def test_a_scripted_loop_on_sizes_is_kept(dim: Any) -> None:
     for rows in (3, 1, 6):
         inputs = torch.randn(rows, 4), torch.tensor(2)
         torch.testing.assert_close(program(*inputs)[0], model(*inputs))
+
+
+class Summed(nn.Module):
+    def forward(self, x: Any, y: Any) -> Any:
+        return x * 2, x + y
+
+
+@pytest.mark.parametrize(("capture", "dim"), [("quick", str), ("torch", Dim)])
+def test_a_dimension_equal_to_one_of_another_name_is_warned_of(capture: Any, dim: Any) -> None:
+    inputs = (torch.ones(4, 3), torch.ones(4, 3))
+    shapes: Any = ({0: dim("rows")}, {0: dim("others")})
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"'others'.*equal to 'rows'"):
+        sardonyx.export(Summed(), inputs, dynamic_shapes=shapes, capture=capture)
+
+
+def test_a_dimension_that_draft_export_makes_constant_is_refused() -> None:
+    library = torch.library.Library("sardonyx_draft", "FRAGMENT")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: x * 2, "CPU")
+
+    class Bare(nn.Module):
+        def forward(self, x: Any, y: Any) -> Any:
+            return torch.ops.sardonyx_draft.twice(x), y + torch.ones(4, 3)
+
+    inputs = (torch.ones(4, 3), torch.ones(4, 3))
+    shapes: Any = ({0: Dim("rows")}, {0: Dim("others")})
+    with pytest.raises(sardonyx.errors.CaptureError, match=r"'others'.*makes it 4"):
+        sardonyx.export(Bare(), inputs, dynamic_shapes=shapes)

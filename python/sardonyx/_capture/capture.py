@@ -22,7 +22,7 @@ from .guards.specializations import Frozen
 from .meta_tracer.fallback import DeclinedError
 from .patches.isolation import module_kept_on_error, tensors_unmarked
 from .shapes.clamped_slices import clamped_slices
-from .shapes.dim_names import constant_dims
+from .shapes.dim_names import constant_dims, equal_dims
 from .shapes.dim_spec import Leaf
 from .shapes.dynamic_shapes import DynamicShapes
 from .shapes.kept_axes import check_squeezes, kept_axes, symbols_of_ones
@@ -101,7 +101,7 @@ def capture(
             made, notes = _quick(model, args, kwargs, dynamic, report)
             if may_trace and kept_axes(made) and (kept := by_trace()):
                 return kept
-            return Captured(made, dynamic.leaves, tuple(notes))
+            return Captured(made, dynamic.leaves, (*notes, *equal_dims(made, dynamic.leaves)))
         except DeclinedError as reason:
             if quick is Quick.ALONE:
                 raise _declined(model, reason) from reason
@@ -160,7 +160,8 @@ def capture(
                 return kept
             short = [] if _is_script(program) else short_slices(program, dynamic.leaves)
             named = _named_leaves(program, dynamic)
-            captured = Captured(program, named, (*notes, *short), tuple(attempts))
+            notes += short + (equal_dims(program, named) if named else [])
+            captured = Captured(program, named, tuple(notes), tuple(attempts))
             if not short:
                 return captured
             if spare is not None:

@@ -23,7 +23,9 @@ using symbolic::Expr;
 }
 
 bool is_identifier(std::string_view text) {
-  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
   return !text.empty() && !std::isdigit(static_cast<unsigned char>(text.front())) &&
          std::ranges::all_of(text, is_part);
 }

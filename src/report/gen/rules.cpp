@@ -13,7 +13,7 @@ constexpr Rule kRules[] = {
     {"SX1005", "command line and usage", "an internal error", "report it with the input"},
     {"SX1006", "command line and usage", "a tensor given as a weight has a name, shape or dtype that the model's weights don't have", "use the name, shape and dtype from the message"},
     {"SX1007", "command line and usage", "standard output can't be written", "check the disk, or the program that reads the pipe"},
-    {"SX1008", "command line and usage", "warning: a dimension that is named in dynamic_shapes or dynamic_axes is specialized by the model's code, at the line in the message", "change the code that uses the size as a number, or leave the dimension out of dynamic_shapes"},
+    {"SX1008", "command line and usage", "warning: a dimension that is named in dynamic_shapes or dynamic_axes is specialized by the model's code, at the line in the message, or has to be equal to a dimension of another name", "change the code that uses the size as a number, give equal dimensions one name, or leave the dimension out of dynamic_shapes"},
     {"SX1009", "command line and usage", "a plugin can't be loaded, was built for another version of the interface, or failed to register its translators", "see the message; build it with the sardonyx/plugin.h of this release"},
     {"SX1010", "command line and usage", "there is no target runtime of that name", "choose one of the targets in the message; docs/targets.md describes them"},
     {"SX1011", "command line and usage", "a dimension declared with Dim(\"name\") or Dim.DYNAMIC is specialized by the model's code, at the line in the message; torch.export rejects this too", "change the code that uses the size as a number, or declare Dim.AUTO or Dim.STATIC"},

@@ -79,14 +79,38 @@ def constant_dims(
     ]
 
 
+def equal_dims(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
+    """A warning for each dimension that the user gave a name of its own, and that has to be equal
+    to one with another name: the model has that name for both."""
+    found: dict[str, Diagnostic] = {}
+    names = symbol_names(program, leaves)
+    for input_name, value, leaf in named_inputs(program, leaves):
+        for axis, wanted in leaf.dims.items():
+            size = str(_size(value, axis))
+            has, asked = names.get(size), wanted.name
+            is_asked = wanted.insistence in (Insistence.MUST_VARY, Insistence.SHOULD_VARY)
+            if asked is None or has in (None, asked) or not is_asked:
+                continue
+            what = f"input '{input_name}'"
+            if axis != SCALAR:
+                what = f"dimension {axis} of {what}"
+            text = f"{what} was to be dynamic ('{asked}'), and the model has it equal to '{has}'"
+            help_text = f"call both '{has}', or change the code that needs them to be equal"
+            found.setdefault(asked, Diagnostic("SX1008", text, severity="warning", help=help_text))
+    return list(found.values())
+
+
 def _size(value: Any, axis: int) -> Any:
     return value if axis == SCALAR else size_of(value, axis)
 
 
 def _constant(program: ExportedProgram, size: Any) -> int | None:
-    """The one value that a size can have: a symbol that a guard fixed keeps its name."""
+    """The one value that a size can have: a symbol that a guard fixed keeps its name. Draft export
+    leaves SymInts of numbers."""
     if isinstance(size, int):
         return size
+    if hasattr(size, "node") and size.node.expr.is_Integer:
+        return int(size.node.expr)
     bounds = {str(symbol): known for symbol, known in program.range_constraints.items()}
     known = bounds.get(str(size))
     return int(known.lower) if known is not None and known.lower == known.upper else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sardonyx._base.state import raise_interrupt
 from sardonyx._capture.meta_tracer.fallback import DeclinedError, none_forgotten
@@ -16,6 +16,8 @@ from sardonyx._torch_private import sizes as torch_sizes
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
+
+    from sardonyx._capture.meta_tracer.isolation.state import Assigned
 
     from .program import QuickProgram
 
@@ -42,7 +44,16 @@ def quick_capture(
     from sardonyx._capture.meta_tracer.symbolic.interning import inequalities_remembered
     from sardonyx._capture.meta_tracer.tracer.tensor_len import LengthError, lengths_are_sizes
 
+    assigned: list[torch.Tensor] = []  # buffers, by some branches
+
     def capture() -> QuickProgram:
+        try:
+            return once()
+        except _AssignedInBranchError as error:  # no way knew yet that another one assigns it
+            assigned.extend(error.buffers)
+            return capture()
+
+    def once() -> QuickProgram:
         with (
             run_again_where_declined(),
             interrupts_wait(),
@@ -57,6 +68,7 @@ def quick_capture(
                 export,
                 leaves=leaves,
                 size_branches=size_branches,
+                assigned_in_branches=assigned,
             )
 
     try:
@@ -74,6 +86,14 @@ def quick_capture(
         raise DeclinedError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
 
 
+class _AssignedInBranchError(DeclinedError):
+    """A branch assigns buffers; all others are to say what these hold there."""
+
+    def __init__(self, buffers: list[torch.Tensor]) -> None:
+        super().__init__("a buffer is assigned behind a branch")
+        self.buffers = buffers
+
+
 def _captured(
     model: torch.nn.Module,
     args: tuple[Any, ...],
@@ -83,6 +103,7 @@ def _captured(
     *,
     leaves: Sequence[Leaf],
     size_branches: bool,
+    assigned_in_branches: Sequence[torch.Tensor],
 ) -> QuickProgram:
     from sardonyx._capture.meta_tracer.control_flow import higher_order_ops  # noqa: F401 (says what control flow is)
     from sardonyx._capture.meta_tracer.control_flow.branch_exploration import Ways
@@ -93,6 +114,7 @@ def _captured(
     from sardonyx._capture.meta_tracer.symbolic.solving import hearing_the_model, solve
     from sardonyx._capture.meta_tracer.tracer.autocast_regions import finish
     from sardonyx._capture.meta_tracer.tracer.module_calls import watching
+    from sardonyx._capture.meta_tracer.tracer.module_dtypes import conversions_recorded
     from sardonyx._capture.meta_tracer.tracer.tracer import Overseer, Recorder, run
     from sardonyx._torch_private import non_strict, operators, pytree, sizes
 
@@ -133,17 +155,21 @@ def _captured(
         warnings.filterwarnings("ignore", "Raw Sym")
 
         def ran() -> tuple[list[Any], Any]:
-            with unchanged(model) as assigned:
+            with unchanged(model) as assigned, conversions_recorded():
                 # Within, as torch.export does it: caches may compute as they are put together.
                 quick_args, quick_kwargs = pytree.tree_unflatten(stand_ins, given.spec)
                 result = run(called, quick_args, quick_kwargs)
-                for buffer, now in assigned.changes():
-                    if ways.are_several:
-                        raise DeclinedError("a buffer is assigned behind a branch")
+                changes = _Changes.of(assigned, assigned_in_branches)
+                if changes.others and ways.are_several:
+                    raise _AssignedInBranchError([buffer for buffer, _ in changes.others])
+                for buffer, now in changes.others:
                     recorder.assign(buffer, now)
-            return pytree.tree_flatten(result)
+            results, spec = pytree.tree_flatten(result)
+            return [*results, *changes.at_end], spec
 
         outputs, out_spec = ways.given(ran)
+        for buffer in reversed(assigned_in_branches):
+            recorder.assign(buffer, outputs.pop())
     recorder.graph.output(tuple(recorder.said(each) for each in outputs))
     recorder.check()
     finish(recorder.graph)
@@ -167,6 +193,20 @@ def _captured(
         export=export,
         notes=ways.notes(),
     )
+
+
+class _Changes(NamedTuple):
+    """Of a run: what the buffers that branches assign hold at its end, and the other buffers that
+    it assigned, with what they hold."""
+
+    at_end: list[torch.Tensor]
+    others: list[tuple[torch.Tensor, torch.Tensor]]
+
+    @classmethod
+    def of(cls, assigned: Assigned, in_branches: Sequence[torch.Tensor]) -> _Changes:
+        changes = {id(before): (before, now) for before, now in assigned.changes()}
+        at_end = [changes.pop(id(each), (each, each))[1] for each in in_branches]
+        return cls(at_end, list(changes.values()))
 
 
 def _may_be_empty(leaves: Sequence[Leaf]) -> bool:
