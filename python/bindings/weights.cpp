@@ -102,13 +102,17 @@ void rename_weights(Model& model, const nb::dict& names) {
   }
 }
 
+using Tensors = std::map<std::string, onnx::Tensor>;
+
 // New data for weights: all of it takes effect, or none.
 class Replacements {
  public:
+  // `all`: the tensors by the program's names, those of weights too that became one with another.
   // `cast`: whether weights of another floating type are rounded to the model's as they are
   // written.
-  explicit Replacements(Model& model, bool cast = false)
-      : cast_(cast),
+  explicit Replacements(Model& model, Tensors all, bool cast = false)
+      : all_(std::move(all)),
+        cast_(cast),
         weights_(weights_of(model.internal())),
         worked_in_(worked_in(model.internal())) {}
 
@@ -128,6 +132,7 @@ class Replacements {
     if (tensor.dtype != program.dtype || tensor.dims != program.dims)
       return problem("'" + name + "' is " + text_of(program.dtype, program.dims) +
                      " in the model, and " + text_of(tensor.dtype, tensor.dims) + " here");
+    check_shared(name, old, tensor);
     replacements_.emplace_back(found->second, onnx::rebuilt(old, std::move(tensor)));
   }
 
@@ -141,8 +146,29 @@ class Replacements {
   }
 
  private:
+  // A weight that stands for another one, or for a constant, which had the same elements.
+  void check_shared(const std::string& name, const onnx::Tensor& old, const onnx::Tensor& tensor) {
+    if (old.recipe == nullptr) return;
+    for (const onnx::Step& step : old.recipe->steps) {
+      const auto* shared = std::get_if<onnx::Shared>(&step);
+      if (shared == nullptr) continue;
+      const auto* origin = onnx::has_origin(*shared->other)
+                               ? std::get_if<onnx::Named>(&shared->other->recipe->steps.front())
+                               : nullptr;
+      const auto other = origin != nullptr ? all_.find(origin->weight) : all_.end();
+      const bool same = other != all_.end()
+                            ? refresh::same_bytes(other->second, tensor)
+                            : refresh::same_bytes(onnx::rebuilt(old, onnx::Tensor(tensor)), old);
+      if (!same)
+        problem("'" + name + "' and " +
+                (origin != nullptr ? "'" + origin->weight + "'" : std::string("a constant")) +
+                " had the same elements and are one in the model; export the new module instead");
+    }
+  }
+
   void problem(const std::string& text) { problems_.append(nb::str(text.c_str())); }
 
+  Tensors all_;
   bool cast_;
   std::unordered_map<std::string_view, onnx::ValueInfo*> weights_;
   std::unordered_set<const onnx::ValueInfo*> worked_in_;
@@ -150,15 +176,23 @@ class Replacements {
   nb::list problems_;
 };
 
-nb::list apply_weights(Model& model, const nb::dict& tensors) {
-  Replacements replacements(model);
+template <typename Pairs>
+Tensors named(Pairs pairs) {
+  Tensors tensors;
+  for (auto& [name, tensor] : pairs) tensors.emplace(name, std::move(tensor));
+  return tensors;
+}
+
+// `all`: `tensors`, and those of the state dict that the model has no weight of its own for.
+nb::list apply_weights(Model& model, const nb::dict& tensors, const nb::dict& all) {
+  Replacements replacements(model, named(borrow_tensors(all)));
   for (auto& [name, tensor] : borrow_tensors(tensors)) replacements.add(name, std::move(tensor));
   return replacements.apply();
 }
 
 // Entries are (name, path, dtype, dims, offset, length).
-nb::list apply_file_weights(Model& model, const nb::list& entries, bool cast) {
-  Replacements replacements(model, cast);
+nb::list apply_file_weights(Model& model, const nb::list& entries, const nb::list& all, bool cast) {
+  Replacements replacements(model, named(borrow_from_files(all)), cast);
   for (auto& [name, tensor] : borrow_from_files(entries)) replacements.add(name, std::move(tensor));
   return replacements.apply();
 }
@@ -169,9 +203,11 @@ void bind_weights(nb::module_& module) {
   module.def("weight_names", &weight_names, "model"_a, "The weights by name.");
   module.def("rename_weights", &rename_weights, "model"_a, "names"_a,
              "Gives weights other names; those that the model has not are passed over.");
-  module.def("apply_weights", &apply_weights, "model"_a, "tensors"_a,
-             "Replaces weights by tensors; returns what does not fit, and replaces nothing then.");
-  module.def("apply_file_weights", &apply_file_weights, "model"_a, "entries"_a, "cast"_a = false,
+  module.def("apply_weights", &apply_weights, "model"_a, "tensors"_a, "all"_a,
+             "Replaces weights by tensors; returns what does not fit, and replaces nothing then. "
+             "`all` has the tensors of weights, too, that became one with another.");
+  module.def("apply_file_weights", &apply_file_weights, "model"_a, "entries"_a, "all"_a,
+             "cast"_a = false,
              "The same with bytes of files: (name, path, dtype, dims, offset, length) each. `cast` "
              "takes weights of another floating type, too.");
   module.def("reference_external_weights", &sardonyx::reference_external_weights, "model"_a,

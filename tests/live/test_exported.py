@@ -72,6 +72,31 @@ class TiedHead(nn.Module):
         return self.head(self.embedding(ids))
 
 
+def test_weights_that_became_one_take_no_different_tensors(tmp_path: Path) -> None:
+    from safetensors.torch import save_file
+
+    def model() -> nn.Sequential:
+        return nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4)).eval()
+
+    module, other = model(), model()
+    for layer in (module[0], module[2]):
+        nn.init.zeros_(layer.bias)
+    x = torch.randn(3, 4)
+    program = sardonyx.export(module, (x,))
+    sardonyx.optimize(program)  # biases of the same elements become one
+    save_file(other.state_dict(), tmp_path / "other.safetensors")
+    for source in (other.state_dict(), tmp_path / "other.safetensors"):
+        with pytest.raises(
+            OnnxExporterError, match=r"'0\.bias' and '2\.bias' had the same elements"
+        ):
+            program.apply_weights(source)
+    torch.testing.assert_close(program(x)[0], module(x))
+    nn.init.ones_(other[0].bias)
+    nn.init.ones_(other[2].bias)
+    program.apply_weights(other.state_dict())
+    torch.testing.assert_close(program(x)[0], other(x))
+
+
 def test_apply_weights() -> None:
     ids = torch.tensor([[1, 2]])
     program, other = sardonyx.export(TiedHead(), (ids,)), TiedHead()

@@ -270,19 +270,22 @@ class ONNXProgram:
 
         Names are those of the module's parameters and buffers; of tied ones, any. Tensors that the
         module has and the program does not use are passed over. Raises OnnxExporterError, which
-        lists all of them, for names that neither has and for tensors of another shape or dtype; the
-        model is unchanged then.
+        lists all of them, for names that neither has, for tensors of another shape or dtype, and for
+        weights that became one because they had the same elements, and differ now; the model is
+        unchanged then.
         """
         self.release()
         if isinstance(state_dict, Mapping):
             problems = _not_tensors(state_dict) or _native.apply_weights(
-                self._native, self._by_weight(state_dict)
+                self._native, self._by_weight(state_dict), dict(state_dict)
             )
         else:
             in_files = {weight.name: weight for weight in weights_in(state_dict)}
             fitting = self._by_weight(in_files)
             problems = _native.apply_file_weights(
-                self._native, [(name, *place[1:]) for name, place in fitting.items()]
+                self._native,
+                [(name, *place[1:]) for name, place in fitting.items()],
+                [tuple(place) for place in in_files.values()],
             )
         if problems:
             raise OnnxExporterError(

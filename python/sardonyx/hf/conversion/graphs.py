@@ -255,7 +255,7 @@ def give_weights(
             entries.append((name, *place[1:]))
         elif own in known and isinstance(known[own], torch.nn.Parameter):
             problems.append(f"'{own}' is in no file")
-    problems += _native.apply_file_weights(program._native, entries, cast=True)
+    problems += _native.apply_file_weights(program._native, entries, [], cast=True)
     if problems:
         raise refusals([Diagnostic("SX2004", problem) for problem in problems])
 
