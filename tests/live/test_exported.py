@@ -87,7 +87,7 @@ def test_weights_that_became_one_take_no_different_tensors(tmp_path: Path) -> No
     save_file(other.state_dict(), tmp_path / "other.safetensors")
     for source in (other.state_dict(), tmp_path / "other.safetensors"):
         with pytest.raises(
-            OnnxExporterError, match=r"'0\.bias' and '2\.bias' had the same elements"
+            sardonyx.OnnxExporterError, match=r"'0\.bias' and '2\.bias' had the same elements"
         ):
             program.apply_weights(source)
     torch.testing.assert_close(program(x)[0], module(x))

@@ -270,9 +270,9 @@ class ONNXProgram:
 
         Names are those of the module's parameters and buffers; of tied ones, any. Tensors that the
         module has and the program does not use are passed over. Raises OnnxExporterError, which
-        lists all of them, for names that neither has, for tensors of another shape or dtype, and for
-        weights that became one because they had the same elements, and differ now; the model is
-        unchanged then.
+        lists all of them, for names that neither has, for tensors of another shape or dtype, and
+        for weights that became one because they had the same elements, and differ now; the model
+        is unchanged then.
         """
         self.release()
         if isinstance(state_dict, Mapping):
@@ -285,7 +285,7 @@ class ONNXProgram:
             problems = _native.apply_file_weights(
                 self._native,
                 [(name, *place[1:]) for name, place in fitting.items()],
-                [tuple(place) for place in in_files.values()],
+                list(in_files.values()),
             )
         if problems:
             raise OnnxExporterError(
