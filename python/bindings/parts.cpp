@@ -226,12 +226,12 @@ std::pair<std::int64_t, std::int64_t> bounds(const Model& model, const std::stri
   return {0, std::numeric_limits<std::int64_t>::max()};
 }
 
-// What an input is where callers give nothing: a tensor of these sizes that has no elements.
-void set_empty_default(Model& model, const std::string& input, std::vector<std::int64_t> dims) {
+// What an input is where callers give nothing: zeros.
+void set_zero_default(Model& model, const std::string& input, std::vector<std::int64_t> dims) {
   for (onnx::ValueInfo* value : model.internal().graph->inputs)
     if (value->name == input)
       value->initial = std::make_shared<const onnx::Tensor>(
-          onnx::Tensor::of_bytes(value->dtype, std::move(dims), {}));
+          onnx::Tensor::filled(value->dtype, std::move(dims), 0.0));
 }
 
 }  // namespace
@@ -246,8 +246,8 @@ void bind_parts(nb::module_& module) {
              "The path of the module that each of the main graph's nodes came from.");
   module.def("limit", &limit, "model"_a, "name"_a, "axis"_a, "most"_a,
              "Says the most that a free axis of an input can be.");
-  module.def("set_empty_default", &set_empty_default, "model"_a, "name"_a, "dims"_a,
-             "Gives an input a value without elements, which callers may leave out.");
+  module.def("set_zero_default", &set_zero_default, "model"_a, "name"_a, "dims"_a,
+             "Has an input be zeros where callers leave it out.");
   module.def("bounds", &bounds, "model"_a, "name"_a, "axis"_a,
              "The least and the most that an axis of an input can be.");
   module.def("constants", &constants, "model"_a,

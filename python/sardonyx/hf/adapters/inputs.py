@@ -90,11 +90,12 @@ class AdapterInputs:
             yield
 
     def give_defaults(self, program: ONNXProgram) -> None:
-        """Matrices that callers leave out are of rank 0, which adds nothing."""
+        """Matrices that callers leave out are zeros of rank 1. Of rank 0, ONNX Runtime 1.31 leaves
+        what was in memory in the product."""
         for path, (taken, given) in self._widths.items():
             down, up = _names(path)
-            _native.set_empty_default(program._native, down, [taken, 0])
-            _native.set_empty_default(program._native, up, [0, given])
+            _native.set_zero_default(program._native, down, [taken, 1])
+            _native.set_zero_default(program._native, up, [1, given])
 
     def write(self, program: ONNXProgram, folder: Path) -> list[Path]:
         """Writes a file for each adapter, in the types of the model's inputs; returns the files."""
