@@ -20,7 +20,10 @@ void add_numbers(const std::vector<std::string>& texts, std::map<std::string, st
     if (at == 0 || digits.empty() || digits.size() > kMaxDigits ||
         digits.find_first_not_of("0123456789") != std::string::npos)
       throw CLI::ValidationError(option, "is NAME=N,..., not " + text);
-    dims[text.substr(0, at)] = std::stoll(digits);
+    const std::int64_t number = std::stoll(digits);
+    const auto [known, is_new] = dims.emplace(text.substr(0, at), number);
+    if (!is_new && known->second != number)
+      throw CLI::ValidationError(option, "has two numbers for " + known->first);
   }
 }
 

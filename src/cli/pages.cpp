@@ -1,9 +1,11 @@
 #include "cli/pages.h"
 
 #include <filesystem>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 
+#include "base/diagnostic.h"
 #include "cli/command.h"
 #include "onnx/infer/infer_model.h"
 #include "viewer/measures.h"
@@ -23,6 +25,14 @@ std::vector<viewer::Measure> read_measures(const std::vector<std::string>& files
   return measures;
 }
 
+// A page in the place of a model would be the end of it.
+void check_is_no_model(const std::string& page, const NamedModel& model) {
+  std::error_code none;
+  if (std::filesystem::equivalent(page, model.path, none))
+    base::fail("SX1001", "--html " + page + " is the model itself",
+               "name another file, such as " + page + ".html");
+}
+
 }  // namespace
 
 void add_measures_option(CLI::App& command, std::vector<std::string>& files) {
@@ -37,11 +47,14 @@ void add_measures_option(CLI::App& command, std::vector<std::string>& files) {
 
 void write_model_page(const std::string& page, const NamedModel& model,
                       const std::vector<std::string>& measures) {
+  check_is_no_model(page, model);
   write_text(page, viewer::model_page(shown(model), read_measures(measures)));
 }
 
 void write_comparison_page(const std::string& page, const NamedModel& a, const NamedModel& b,
                            const std::vector<std::string>& measures) {
+  check_is_no_model(page, a);
+  check_is_no_model(page, b);
   write_text(page, viewer::comparison_page(shown(a), shown(b), read_measures(measures)));
 }
 

@@ -184,7 +184,8 @@ OptimizationReport simplify(Model& model, const OptimizeOptions& options) {
   const std::uint64_t structure_before = structure();
   OptimizationReport done = simplify_or_keep(model, options);
   // What comes out as it was but for names and order keeps these: nothing is done twice.
-  if (!file.empty() && frozen == 0 && structure() == structure_before) {
+  const bool has_other_dims = !options.dims.fixed.empty() || !options.dims.max.empty();
+  if (!file.empty() && frozen == 0 && !has_other_dims && structure() == structure_before) {
     model = read_again(model);
     done.applied.clear();
   }

@@ -125,6 +125,29 @@ def test_what_does_not_fit_is_listed_and_nothing_is_written(base: Path, tmp_path
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{"lora_alpha": None}, {"alpha_pattern": {"(": 3}}, {"alpha_pattern": [1]}],
+    ids=["no alpha", "no pattern", "no mapping"],
+)
+def test_settings_without_a_scale_are_rejected(
+    base: Path, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    model = transformers.AutoModelForCausalLM.from_pretrained(base)
+    odd = _adapter(tmp_path / "odd", ["q_proj"], 4, model, **settings)
+    with pytest.raises(OnnxExporterError, match="has no scale for") as caught:
+        sardonyx.hf.export(base, tmp_path / "out", adapters=[odd])
+    assert caught.value.diagnostics[0].code == "SX2011"
+
+
+def test_a_head_that_is_the_embedding_takes_no_merged_adapter(tmp_path: Path) -> None:
+    tied = llama(tmp_path / "tied", tie_word_embeddings=True)
+    model = transformers.AutoModelForCausalLM.from_pretrained(tied)
+    poet = _adapter(tmp_path / "poet", ["lm_head"], 4, model)
+    with pytest.raises(UsageError, match=r"is 'model\.embed_tokens\.weight', too"):
+        sardonyx.hf.export(tied, tmp_path / "out", merge_adapters=[poet])
+
+
 def test_models_of_several_files_take_merged_adapters_only(tmp_path: Path) -> None:
     folder = t5(tmp_path / "t5")
     model = transformers.T5ForConditionalGeneration.from_pretrained(folder)

@@ -84,6 +84,27 @@ def test_what_cannot_be_is_an_error(options: Any, message: str) -> None:
         sardonyx.export(Heads(), (X,), dynamic_shapes=DIMS, **options)
 
 
+def test_a_size_of_one_is_no_error_where_nothing_is_declared() -> None:
+    shapes_given = ({0: "batch", 1: "length"},)
+    fixed = {"batch": 1, "length": 7}
+    assert_fixed(
+        sardonyx.export(Heads(), (X,), dynamic_shapes=shapes_given, fixed=fixed).model_proto
+    )
+
+
+def test_a_file_whose_nodes_stay_gets_its_sizes(tmp_path: Path) -> None:
+    sardonyx.export(torch.nn.ReLU(), (X,), tmp_path / "free.onnx", dynamic_shapes=({0: "batch"},))
+    run = run_command(
+        "optimize", tmp_path / "free.onnx", "-o", tmp_path / "b.onnx", "--fixed", "batch=3"
+    )
+    assert run.returncode == 0, run.stderr
+    assert shapes(onnx.load(tmp_path / "b.onnx")) == [[3, 5, 4], [3, 5, 4]]
+    twice = ("--fixed", "batch=3,batch=4")
+    run = run_command("optimize", tmp_path / "free.onnx", "-o", tmp_path / "c.onnx", *twice)
+    assert run.returncode == 2
+    assert "two numbers for batch" in run.stderr
+
+
 def test_max_is_a_bound() -> None:
     model = sardonyx.export(Heads(), (X,), dynamic_shapes=DIMS).model_proto
     assert sardonyx.optimize(model, max_sizes={"length": 32}).model is not None

@@ -19,6 +19,10 @@ def native_dims(fixed: Numbers | None, maximum: Numbers | None = None) -> _nativ
 
 
 def _checked(option: str, numbers: Numbers | None) -> dict[str, int]:
+    if numbers is not None and not isinstance(numbers, Mapping):
+        raise usage_error(
+            f"{option} is a {type(numbers).__name__}, not a dict", f'write {option}={{"batch": 1}}'
+        )
     for name, number in (numbers or {}).items():
         is_size = isinstance(number, int) and not isinstance(number, bool) and number >= 0
         if not isinstance(name, str) or not is_size:
@@ -36,5 +40,6 @@ def numbers(option: str, texts: Iterable[str]) -> dict[str, int]:
         name, _, digits = text.rpartition("=")
         if not name or not digits.isdecimal():
             raise usage_error(f"{option} is NAME=N,..., not {text!r}")
-        found[name] = int(digits)
+        if found.setdefault(name, int(digits)) != int(digits):
+            raise usage_error(f"{option} has two numbers for {name}")
     return found

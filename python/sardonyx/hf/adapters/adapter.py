@@ -22,6 +22,7 @@ from sardonyx.hf.checkpoints.weights import mapped
 
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 CODE = "SX2011"
+_REAL = ("float64", "float32", "float16", "bfloat16")
 _KEY = re.compile(
     r"(?:base_model\.model\.)?(?P<layer>.+)\.lora_(?P<side>[AB])(?:\.default)?\.weight"
 )
@@ -91,7 +92,7 @@ def read_adapters(folders: Sequence[Path], model: torch.nn.Module) -> list[Adapt
             continue
         problems += _misfits(adapter, folder, model)
         if any(adapter.name == other.name for other in found):
-            problems.append(f"two adapters are called '{adapter.name}'")
+            problems.append(f"two adapters are called '{adapter.name}': rename one folder")
         found.append(adapter)
     if problems:
         raise _refusal(problems)
@@ -103,15 +104,15 @@ def _refusal(problems: Sequence[str]) -> OnnxExporterError:
 
 
 _ADVICE = (
-    "adapters are folders of peft, of kind LORA, trained for this model; merge others with peft: "
-    "model.merge_and_unload().save_pretrained(...)"
+    "an adapter is a folder of peft, of kind LORA, trained for this model; peft itself merges "
+    "other kinds: model.merge_and_unload().save_pretrained(...)"
 )
 
 
 def _read(folder: Path) -> Adapter:
     try:
         settings = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        kind = settings["peft_type"]
+        kind = dict(settings)["peft_type"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _refusal([f"{folder} has no {CONFIG} that can be read: {error}"]) from error
     problems = [] if kind == "LORA" else [f"{folder} is an adapter of kind {kind}"]
@@ -132,8 +133,12 @@ def _layers(folder: Path, settings: Mapping[str, Any]) -> dict[str, Layer]:
     problems = []
     for weight in weights_in(folder / WEIGHTS):
         known = _KEY.fullmatch(weight.name)
-        if known is None or len(weight.dims) != 2:
-            problems.append(f"{folder} has '{weight.name}', {weight.dims}, which is no LoRA matrix")
+        real = weight.dtype in _REAL
+        if known is None or len(weight.dims) != 2 or not min(weight.dims) or not real:
+            problems.append(
+                f"{folder} has '{weight.name}', {weight.dtype}{weight.dims}, which is no matrix of "
+                "a linear layer's adapter"
+            )
             continue
         sides.setdefault(known["layer"], {})[known["side"]] = weight
     layers = {}
@@ -142,7 +147,11 @@ def _layers(folder: Path, settings: Mapping[str, Any]) -> dict[str, Layer]:
             shapes = {side: weight.dims for side, weight in both.items()}
             problems.append(f"{folder} has for {path} {shapes}, which do not fit each other")
             continue
-        layers[path] = Layer(both["A"], both["B"], _scale(path, both["A"].dims[0], settings))
+        try:
+            scale = _scale(path, both["A"].dims[0], settings)
+        except (TypeError, ValueError, AttributeError, re.error) as error:
+            raise _refusal([f"{folder / CONFIG} has no scale for {path}: {error}"]) from error
+        layers[path] = Layer(both["A"], both["B"], scale)
     if problems or not layers:
         raise _refusal(problems or [f"{folder}/{WEIGHTS} has no LoRA matrices"])
     return layers

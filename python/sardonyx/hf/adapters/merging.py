@@ -27,7 +27,8 @@ def merge_files(
 ) -> None:
     """Merges into weights that lie in files; merged ones are written to the folder `scratch`.
 
-    SX2011 for weights that the checkpoint has in few bits, which no sum has.
+    SX2011 for weights that the checkpoint has in few bits, which no sum has, and for weights that
+    other layers have, too.
     """
     known = model.state_dict(keep_vars=True)
     for number, adapter in enumerate(adapters):
@@ -41,10 +42,17 @@ def merge_files(
                     "--adapter takes it as an input of the model, in float",
                     UsageError,
                 )
+            tied = [n for n, tensor in known.items() if tensor is known[name] and n != name]
+            if tied:
+                raise refusal(
+                    CODE,
+                    f"'{name}' is '{tied[0]}', too, which an adapter merged into it would change",
+                    "--adapter takes it as an input of the model",
+                    UsageError,
+                )
             merged = _sum(mapped(place), adapter, path, model)
             made = kept({name: merged}, scratch / f"adapter-{number}-{index}.safetensors")
-            tied = [other for other, tensor in known.items() if tensor is known[name]]
-            placed.places |= dict.fromkeys(tied, made[0])
+            placed.places[name] = made[0]
             if name not in placed.computed:
                 placed.computed.append(name)
 
