@@ -15,6 +15,7 @@ import torch
 from sardonyx._capture.guards.data_dependence import telling_of_elements
 from sardonyx._capture.guards.specializations import Frozen
 from sardonyx._capture.patches.isolation import module_kept
+from sardonyx._capture.patches.spacing import own_linspace
 from sardonyx._capture.shapes.dim_spec import Leaf, in_call_order, sources_of
 from sardonyx._capture.shapes.dynamic_shapes import bound_inputs
 from sardonyx._capture.source_location import Place
@@ -49,6 +50,7 @@ def traced(
         with (
             _tracer_warnings(frozen),
             buffers_put_back(model),
+            own_linspace(),
             numbers_kept_in_lists(frozen),
             checks_of_sizes(),
             numbers_kept_in_calls() as made,
@@ -97,6 +99,7 @@ def program_of_trace(
         module_kept(model),
         buffers_put_back(model),
         _attached(model, run),
+        own_linspace(),
         numbers_kept_in_lists(frozen),
         checks_of_sizes(),
         numbers_kept_in_calls() as made,

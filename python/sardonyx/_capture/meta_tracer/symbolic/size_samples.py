@@ -6,6 +6,7 @@ a few of every magnitude, which satisfy all that is known on the path of a branc
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -91,10 +92,11 @@ class SizeSamples:
         self._bounds = bounds
         self._known: dict[Any, list[Row]] = {}
         self._answers: dict[Any, set[bool | None]] = {}
+        self._relevant: dict[Any, list[Condition]] = {}
 
     def rows(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
         """Sizes that satisfy the conditions, and differ in what the relation asks of."""
-        relevant = _connected(conditions, relation.free_symbols)
+        relevant = self._connected_to(relation, tuple(conditions))
         key = (tuple(relevant), relation)
         if key not in self._known:
             relations = [*(each.relation for each in relevant), relation]
@@ -104,6 +106,13 @@ class SizeSamples:
             found += _that_satisfy(relevant, self._around(bases, relations))
             self._known[key] = found
         return self._known[key]
+
+    def _connected_to(self, relation: Any, conditions: tuple[Condition, ...]) -> list[Condition]:
+        symbols = _symbols_of(relation)
+        key = (conditions, symbols)
+        if key not in self._relevant:
+            self._relevant[key] = _connected(conditions, symbols)
+        return self._relevant[key]
 
     def answers(self, conditions: Sequence[Condition], relation: Any) -> set[bool | None]:
         """All that the relation is of such sizes."""
@@ -244,11 +253,18 @@ def _near_numbers(relation: Any) -> set[int]:
 def _connected(conditions: Sequence[Condition], symbols: Iterable[Any]) -> list[Condition]:
     """The conditions that say something of these symbols, also by way of others."""
     left, known, found = list(conditions), set(symbols), []
-    while more := [each for each in left if each.relation.free_symbols & known]:
+    while more := [each for each in left if _symbols_of(each.relation) & known]:
         found += more
-        left = [each for each in left if each not in more]
-        known = known.union(*(each.relation.free_symbols for each in more))
+        taken = set(more)
+        left = [each for each in left if each not in taken]
+        known = known.union(*(_symbols_of(each.relation) for each in more))
     return found
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _symbols_of(expression: Any) -> frozenset[Any]:
+    """SymPy computes them anew whenever it is asked, which takes long for sizes of many terms."""
+    return frozenset(expression.free_symbols)
 
 
 def _strangeness(row: Row) -> tuple[int, int, int]:
