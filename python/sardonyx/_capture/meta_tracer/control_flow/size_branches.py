@@ -53,7 +53,7 @@ class SizeBranches:
         self._path = path
         self._part = part
         self._example: Row = {}  # of the path, where it is not the user's
-        self._asserted: list[Condition] = []
+        self._asserted: dict[Condition, None] = {}
         self._asked: Counter[Any] = Counter()  # by the run
 
     @contextmanager
@@ -119,15 +119,19 @@ class SizeBranches:
         return answers == {True} if len(answers) == 1 else self._part(relation)
 
     def _checked(self, relation: Any, goes_on: bool) -> bool:
-        self._asserted.append(Condition(relation, goes_on))
+        self._asserted[Condition(relation, goes_on)] = None
         if (place := user_place()) is not None:
             self.checks.setdefault(place)
         return goes_on
 
     def _value(self, _: Any, expression: Any, fallback: Any) -> Any:
         """What an expression is, which PyTorch asks for: of the model's own code, too."""
+        import sympy
+
         if not self._path() or not _is_of_sizes(expression):
             return None
+        if Condition(expression, True) in self._asserted:
+            return sympy.true  # where no sizes are known for which it is, too
         value = self._samples.value(self._conditions(), expression)
         if value is not None:
             return value
@@ -166,7 +170,11 @@ class SizeBranches:
         """What PyTorch asserts, or torch._check()."""
         if not self._path() or not _is_of_sizes(relation):
             return None
-        self._asserted.append(Condition(relation, True))
+        condition = Condition(relation, True)
+        self._asked[condition] += 1
+        if self._asked[condition] > _MAX_ASKED:
+            raise DeclinedError(f"PyTorch goes on asserting that {relation}")
+        self._asserted[condition] = None
         return True
 
     def _size(self, node: Any) -> Any:
