@@ -116,8 +116,9 @@ class Calling(torch.nn.Module):
         return {"scores": result.logits, "memory": result[1]}
 
 
-@pytest.mark.parametrize("name", ["memory", "anything"])
-@pytest.mark.parametrize("capture", ["auto", "torch"])
+@pytest.mark.parametrize(
+    ("name", "capture"), [("memory", "torch"), ("anything", "torch"), ("memory", "auto")]
+)
 def test_a_cache_by_any_name(name: str, capture: str) -> None:
     model = llama()
     program = sardonyx.export(

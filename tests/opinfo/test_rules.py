@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.harness.rotation import long_test
 from tests.opinfo.capture import Captured, Trial
 from tests.opinfo.catalogue import Selection, units
 from tests.opinfo.compare import form_differs, values_differ
@@ -159,6 +160,7 @@ class Misbehaving(Exporter):
         raise ValueError("neither a model nor a diagnostic")
 
 
+@long_test(1)
 def test_workers_survive(tmp_path: Path) -> None:
     selection = Selection(
         ops="^(sin|cos|tan|exp)$",

@@ -26,6 +26,7 @@ from sardonyx.verification import (
     verify,
     verify_onnx_program,
 )
+from tests.harness.rotation import long_test
 
 
 class Net(torch.nn.Module):
@@ -133,6 +134,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
 
 
+@long_test(3)
 def test_memory_does_not_grow_with_the_values_compared() -> None:
     run = subprocess.run(
         [sys.executable, "-c", _MEMORY], capture_output=True, text=True, check=False
