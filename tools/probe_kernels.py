@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import generate_kernels  # type: ignore[import-not-found]  # a script beside this one
-import generate_microsoft  # type: ignore[import-not-found]
+import generate_microsoft  # type: ignore[import-not-found]  # another one
 import onnx
 import onnxruntime
 from onnx import defs, helper

@@ -183,16 +183,17 @@ Tensors named(Pairs pairs) {
   return tensors;
 }
 
-// `all`: `tensors`, and those of the state dict that the model has no weight of its own for.
-nb::list apply_weights(Model& model, const nb::dict& tensors, const nb::dict& all) {
-  Replacements replacements(model, named(borrow_tensors(all)));
+// `state`: `tensors`, and those of the state dict that the model has no weight of its own for.
+nb::list apply_weights(Model& model, const nb::dict& tensors, const nb::dict& state) {
+  Replacements replacements(model, named(borrow_tensors(state)));
   for (auto& [name, tensor] : borrow_tensors(tensors)) replacements.add(name, std::move(tensor));
   return replacements.apply();
 }
 
 // Entries are (name, path, dtype, dims, offset, length).
-nb::list apply_file_weights(Model& model, const nb::list& entries, const nb::list& all, bool cast) {
-  Replacements replacements(model, named(borrow_from_files(all)), cast);
+nb::list apply_file_weights(Model& model, const nb::list& entries, const nb::list& state,
+                            bool cast) {
+  Replacements replacements(model, named(borrow_from_files(state)), cast);
   for (auto& [name, tensor] : borrow_from_files(entries)) replacements.add(name, std::move(tensor));
   return replacements.apply();
 }
@@ -203,10 +204,10 @@ void bind_weights(nb::module_& module) {
   module.def("weight_names", &weight_names, "model"_a, "The weights by name.");
   module.def("rename_weights", &rename_weights, "model"_a, "names"_a,
              "Gives weights other names; those that the model has not are passed over.");
-  module.def("apply_weights", &apply_weights, "model"_a, "tensors"_a, "all"_a,
+  module.def("apply_weights", &apply_weights, "model"_a, "tensors"_a, "state"_a,
              "Replaces weights by tensors; returns what does not fit, and replaces nothing then. "
-             "`all` has the tensors of weights, too, that became one with another.");
-  module.def("apply_file_weights", &apply_file_weights, "model"_a, "entries"_a, "all"_a,
+             "`state` has the tensors of weights, too, that became one with another.");
+  module.def("apply_file_weights", &apply_file_weights, "model"_a, "entries"_a, "state"_a,
              "cast"_a = false,
              "The same with bytes of files: (name, path, dtype, dims, offset, length) each. `cast` "
              "takes weights of another floating type, too.");

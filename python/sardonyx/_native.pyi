@@ -193,12 +193,12 @@ def rename_weights(model: Model, names: dict[str, str]) -> None: ...
 def apply_weights(
     model: Model,
     tensors: dict[str, Any],
-    all: dict[str, Any],  # noqa: A002
+    state: dict[str, Any],
 ) -> list[str]: ...
 def apply_file_weights(
     model: Model,
     entries: list[tuple[str, str, str, list[int], int, int]],
-    all: list[tuple[str, str, str, list[int], int, int]],  # noqa: A002
+    state: list[tuple[str, str, str, list[int], int, int]],
     cast: bool = ...,
 ) -> list[str]: ...
 def safetensors_entries(

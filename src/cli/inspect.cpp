@@ -9,6 +9,7 @@
 #include "base/diagnostic.h"
 #include "cli/command.h"
 #include "cli/describe.h"
+#include "cli/dims.h"
 #include "cli/model_cost.h"
 #include "cli/model_diff.h"
 #include "cli/model_summary.h"
@@ -53,16 +54,15 @@ void inspect_program(const InspectArguments& arguments) {
   }
 }
 
+constexpr std::size_t kMaxSizeDigits = 9;
+
 // Throws SX1001 for what is no NAME=N.
 DimSizes dim_sizes(const std::vector<std::string>& texts) {
   DimSizes sizes;
   for (const std::string& text : texts) {
-    const std::size_t at = text.rfind('=');
-    const std::string digits = at == std::string::npos ? "" : text.substr(at + 1);
-    if (at == 0 || digits.empty() || digits.size() > 9 ||
-        digits.find_first_not_of("0123456789") != std::string::npos)
-      base::fail("SX1001", "--size is NAME=N, not " + text);
-    sizes[text.substr(0, at)] = std::stoll(digits);
+    const auto given = named_number(text, kMaxSizeDigits);
+    if (!given) base::fail("SX1001", "--size is NAME=N, not " + text);
+    sizes[given->first] = given->second;
   }
   return sizes;
 }

@@ -12,7 +12,7 @@
 // After the line above, which has this file compiled for one set of instructions after the other.
 #include <hwy/highway.h>
 
-// The loops have sizes that the compiler knows, of which it makes vectors.
+// The loops have constant sizes, so that the compiler vectorizes them.
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::kernels {
 namespace HWY_NAMESPACE {

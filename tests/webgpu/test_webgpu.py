@@ -8,7 +8,8 @@ import pytest
 
 from .checking import MOST, missing, outcome
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "runs")
+_MISSING = missing()
+pytestmark = pytest.mark.skipif(bool(_MISSING), reason=_MISSING or "runs")
 
 
 @pytest.mark.parametrize("name", ["resnet", "llama"])

@@ -31,7 +31,7 @@ from . import files
 from .config import EXPORT_FORMAT, SardonyxConfig, config_of
 from .dynamic import all_automatic, with_one_past
 from .runner import SardonyxRunner
-from .signature import signature_of
+from .signature import Signature, signature_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,9 +96,7 @@ class SardonyxExporter(HfExporter):
 
         Returns an ExportedModel. Raises what sardonyx.export() raises.
         """
-        if isinstance(config, dict) and not all(map(_is_config, config.values())):
-            config = config_of(config)
-        elif isinstance(config, dict):
+        if isinstance(config, dict) and all(map(_is_config, config.values())):
             config = {name: config_of(each) for name, each in config.items()}
         else:
             config = config_of(config)
@@ -276,18 +274,13 @@ def _differs(
     except Exception as error:  # of ONNX Runtime, which raises many
         return f"the graph does not run without a past: {error}"
     program.release()
-    names = metadata_names(metadata)
+    names = Signature.of(metadata.in_spec, metadata.out_spec).results
     differences = (
         f"output '{name}' of the first run: {what}"
         for name, got, want in zip(names, found, wanted, strict=True)
         if (what := difference(got, want))
     )
     return next(differences, "")
-
-
-def metadata_names(metadata: Any) -> list[str]:
-    """The graph's outputs, in the order of the result's tensors."""
-    return list(json.loads(metadata.out_spec)["results"])
 
 
 register_backend(SardonyxExporter, SardonyxRunner)

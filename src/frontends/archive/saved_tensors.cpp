@@ -68,8 +68,8 @@ class StateDict {
             type.text == "torch.nn.parameter Buffer");
   }
 
-  // (storage, offset, sizes, strides, requires_grad, hooks[, dtype][, metadata]), of which metadata
-  // say that the elements are conjugates or negatives of those in the storage.
+  // (storage, offset, sizes, strides, requires_grad, hooks[, dtype][, metadata]): the
+  // metadata say that the elements are conjugates or negatives of those in the storage.
   bool rebuild(const PickleItem& arguments, bool has_dtype, StoredTensor& tensor) const {
     const PickleItem* storage = pickle_.item(arguments, 0);
     const PickleItem* offset = pickle_.item(arguments, 1);

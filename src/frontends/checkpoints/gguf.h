@@ -27,7 +27,7 @@ struct Gguf {
 };
 
 // `path` is for messages. Throws SX2005 where the bytes are no such file, or cut short, and SX2001
-// for element types that are not supported, all of which are named.
+// for element types that are not supported; it names all of them.
 Gguf parse_gguf(std::span<const std::byte> file, const std::string& path);
 Gguf read_gguf(const std::string& path);
 

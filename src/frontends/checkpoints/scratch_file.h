@@ -1,5 +1,5 @@
 // New files of what is computed of a checkpoint's tensors: written from one end to the other by
-// several threads, of which each has a few megabytes in memory.
+// several threads. Each has a few megabytes in memory.
 #pragma once
 
 #include <cstddef>

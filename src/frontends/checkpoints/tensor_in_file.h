@@ -1,4 +1,4 @@
-// Tensors of checkpoints: described with the places of their bytes, none of which is read.
+// Tensors of checkpoints: described with the places of their bytes, which are not read.
 #pragma once
 
 #include <cstddef>

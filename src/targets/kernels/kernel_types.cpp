@@ -96,7 +96,7 @@ Fit fit_to(std::span<const Kernel> kernels, bool is_on_cpu, Op op, const Operato
   return best;
 }
 
-// The better one of what the target's own kernels and those of the CPU beside them do. The
+// The better fit: of the target's own kernels, or of the CPU's next to them. The
 // accelerator computes in other types where these hold every number; the CPU does what is left.
 Fit best_fit(const Target& target, Op op, const OperatorVersion& version, const Bindings& bindings,
              std::int64_t opset) {

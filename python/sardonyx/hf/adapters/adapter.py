@@ -20,6 +20,8 @@ from sardonyx._base.errors import Diagnostic, OnnxExporterError, refusals
 from sardonyx._model.weight_files import WeightInFile, weights_in
 from sardonyx.hf.checkpoints.weights import mapped
 
+# What the files end in that ONNX Runtime reads.
+SUFFIX = ".onnx_adapter"
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 CODE = "SX2011"
 _REAL = ("float64", "float32", "float16", "bfloat16")

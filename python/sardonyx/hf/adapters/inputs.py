@@ -18,11 +18,11 @@ import torch
 from sardonyx import _native
 from sardonyx._base.packages import package
 from sardonyx._model.program import ONNXProgram
-from sardonyx._runtime.values import dtype_of_runtime, to_runtime
-from sardonyx.hf.base.example import ADAPTER, Tensors
+from sardonyx._runtime.values import to_runtime
+from sardonyx.hf.base.example import Tensors
 from sardonyx.hf.base.parts import Part
 
-from .adapter import Adapter
+from .adapter import SUFFIX, Adapter
 
 _RANK = "lora_rank"
 # Of the example; any rank runs.
@@ -106,13 +106,12 @@ class AdapterInputs:
             values = {}
             for path, layer in adapter.layers.items():
                 for name, matrix in zip(_names(path), layer.matrices(), strict=True):
-                    dtype = dtype_of_runtime(f"tensor({types[name]})")
-                    values[name] = to_runtime(matrix.to(dtype))
+                    values[name] = to_runtime(matrix.to(getattr(torch, types[name])))
             made = runtime.AdapterFormat()
             made.set_adapter_version(1)
             made.set_model_version(1)
             made.set_parameters(values)
-            files.append(folder / f"{adapter.name}{ADAPTER}")
+            files.append(folder / f"{adapter.name}{SUFFIX}")
             made.export_adapter(str(files[-1]))
         return files
 

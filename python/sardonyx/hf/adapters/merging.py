@@ -31,6 +31,9 @@ def merge_files(
     other layers have, too.
     """
     known = model.state_dict(keep_vars=True)
+    holders: dict[int, list[str]] = {}
+    for other, tensor in known.items():
+        holders.setdefault(id(tensor), []).append(other)
     for number, adapter in enumerate(adapters):
         for index, path in enumerate(adapter.layers):
             name = f"{path}.weight"
@@ -42,7 +45,7 @@ def merge_files(
                     "--adapter takes it as an input of the model, in float",
                     UsageError,
                 )
-            tied = [n for n, tensor in known.items() if tensor is known[name] and n != name]
+            tied = [other for other in holders[id(known[name])] if other != name]
             if tied:
                 raise refusal(
                     CODE,

@@ -17,8 +17,6 @@ Dims = dict[str, dict[int, str]]
 BATCH = "batch_size"
 LENGTH = "sequence_length"
 TOTAL_LENGTH = "total_sequence_length"
-# What files of adapters end in.
-ADAPTER = ".onnx_adapter"
 # Rows of the codes of each frame beside each other.
 CODES = "batch_size_times_codes"
 

@@ -51,7 +51,7 @@ class Checkpoint:
         return _has_safetensors(self.folder)
 
     def weights(self) -> list[WeightInFile]:
-        """The tensors of its safetensors files, none of which is read; as weights_in_folder()."""
+        """The tensors of its safetensors files, without their data; as weights_in_folder()."""
         found = weights_in_folder(self.folder)
         if not self.part:
             return found
@@ -61,7 +61,7 @@ class Checkpoint:
 
 
 def weights_in_folder(folder: Path, stem: str = _STEM) -> list[WeightInFile]:
-    """The tensors of the safetensors files that are called by `stem`, none of which is read.
+    """The tensors of the safetensors files that are called by `stem`, without their data.
 
     SX2001 where there are none, SX2005 for every shard that is missing or cut short.
     """

@@ -24,7 +24,7 @@ class Coded:
 
     Attributes:
         codes: a matrix of integers, or of elements of a type where `bits` is 0.
-        scales: [row groups, column groups], as `zeros` and `offsets`, of which there may be none.
+        scales: [row groups, column groups], as `zeros` and `offsets`, which may be missing.
         rows, columns: how many share one, or the group of each.
         dims: of the weight.
         bits: of a code.
@@ -103,7 +103,7 @@ def grouped(
     block: Sequence[int] | None = None,
 ) -> Coded:
     """A weight of elements [rows, columns] with scales and zero points of the whole matrix, of a
-    row, of a group of columns, or of a `block` of both, the last of which may be smaller.
+    row, of a group of columns, or of a `block` of both. The last group or block may be smaller.
     ValueError where they do not go into the matrix evenly."""
     dims = codes.dims
     if len(dims) != 2 and scales.numel() == 1:

@@ -61,7 +61,7 @@ class Adapters:
         merge_files(placed, read_adapters(self.merged, model), model, scratch, in_few_bits)
 
     def one(self, parts: Iterable[Part]) -> Iterator[Part]:
-        """The parts, of which there is one where adapters are inputs. SX2011."""
+        """The parts. SX2011 where adapters are inputs and there are several."""
         for number, part in enumerate(parts):
             if number and self._inputs is not None:
                 raise refusal(

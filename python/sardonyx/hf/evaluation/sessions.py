@@ -11,7 +11,7 @@ from sardonyx._base.errors import UsageError, refusal
 from sardonyx._base.packages import package
 from sardonyx._runtime.session import open_session, run
 from sardonyx._runtime.values import dtype_of_runtime
-from sardonyx.hf.base.example import ADAPTER
+from sardonyx.hf.adapters.adapter import SUFFIX
 
 # Of products with weights that DequantizeLinear makes of blocks; ONNX Runtime's own is 4.
 _ACCURACY = "session.qdq_matmulnbits_accuracy_level"
@@ -68,9 +68,9 @@ class Sessions:
             return None
         ort = package("onnxruntime", "running a model")
         if self.adapter not in self._adapters:
-            file = self.folder / f"{self.adapter}{ADAPTER}"
+            file = self.folder / f"{self.adapter}{SUFFIX}"
             if not file.is_file():
-                known = sorted(each.stem for each in self.folder.glob(f"*{ADAPTER}"))
+                known = sorted(each.stem for each in self.folder.glob(f"*{SUFFIX}"))
                 raise refusal(
                     "SX1001",
                     f"there is no adapter '{self.adapter}' in {self.folder}",

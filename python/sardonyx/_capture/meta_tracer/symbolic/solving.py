@@ -71,7 +71,7 @@ def solve(fake_mode: Any, by_torch: Callable[[], None], by_model: Collection[Any
             continue
         if torch_sizes.canonical_relation(relation) in by_model:
             continue
-        # With what was learnt since of which sizes are equal, and what divides them.
+        # With the equalities and divisors of sizes that were found since.
         known = env.replace(relation)
         if not leaves_sizes_open(known.xreplace(multiples)):
             names = torch_sizes.names_of_sizes(env, known.free_symbols)
