@@ -113,6 +113,8 @@ def test_a_result_of_several_structures_is_made_again() -> None:
     torch.testing.assert_close(result["first"], torch.full((2, 3), 3.0))
     assert result["rest"][1][1:] == [None, "a word"]
     torch.testing.assert_close(result["rest"][0], torch.ones(4))
+    with pytest.raises(UsageError, match=r"the graph takes pair \(1 tensors, got 0\)"):
+        made(x=given["x"])  # no cache: nothing stands for it
 
 
 def test_what_the_backend_does_not_take_is_an_error() -> None:

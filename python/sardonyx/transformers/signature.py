@@ -15,6 +15,7 @@ import torch
 from sardonyx._base.errors import OnnxExporterError, refusal, usage_error
 from sardonyx._model.inputs import feed_of, values_in
 from sardonyx._model.program import ONNXProgram
+from sardonyx._transformers_private.caches import is_cache
 from sardonyx._transformers_private.structures import flatten, unflatten
 
 
@@ -33,20 +34,20 @@ class Signature:
 
     Attributes:
         arguments: by argument the names of graph inputs, in the order of its tensors.
-        single: arguments that are one tensor.
+        caches: arguments that a run may leave out, or give without tokens.
         description: of the result, as `structures` has it.
         results: the names of graph outputs, in the order of the result's tensors.
     """
 
     arguments: Mapping[str, Sequence[str]]
-    single: Sequence[str]
+    caches: Sequence[str]
     description: Any
     results: Sequence[str]
 
     @property
     def in_spec(self) -> str:
         """The arguments as JSON."""
-        return json.dumps({"arguments": self.arguments, "single": self.single})
+        return json.dumps({"arguments": self.arguments, "caches": self.caches})
 
     @property
     def out_spec(self) -> str:
@@ -67,7 +68,7 @@ class Signature:
             leaves = flatten(given.get(argument))[0]
             if len(leaves) == len(names):
                 feed.update(zip(names, leaves, strict=True))
-            elif leaves or argument in self.single:
+            elif leaves or argument not in self.caches:
                 missing.append(f"{argument} ({len(names)} tensors, got {len(leaves)})")
         if missing:
             raise usage_error(f"the graph takes {', '.join(missing)}")
@@ -112,7 +113,7 @@ def signature_of(program: ONNXProgram, inputs: Mapping[str, Any], result: Any) -
     outputs = _names_by_tensor(program.output_names[: len(values)], values)
     return Signature(
         {argument: found for argument, found in arguments.items() if found},
-        [name for name, value in inputs.items() if isinstance(value, torch.Tensor)],
+        [name for name, value in inputs.items() if is_cache(value)],
         description,
         _named(leaves, outputs, "the result", repeats=True),
     )
