@@ -27,6 +27,36 @@ void from_type(const std::byte* data, std::span<Real> values) {
   }
 }
 
+// What a cast to a wider type and back leaves: NaNs of the half types lose sign and payload, those
+// of float32 become quiet.
+struct Float16Bits {
+  using Word = std::uint16_t;
+  static constexpr Word kMagnitude = 0x7FFF, kInfinity = 0x7C00;
+  static Word nan(Word /*word*/) { return 0x7E00; }
+};
+struct BFloat16Bits {
+  using Word = std::uint16_t;
+  static constexpr Word kMagnitude = 0x7FFF, kInfinity = 0x7F80;
+  static Word nan(Word /*word*/) { return 0x7FC0; }
+};
+struct Float32Bits {
+  using Word = std::uint32_t;
+  static constexpr Word kMagnitude = 0x7FFFFFFF, kInfinity = 0x7F800000;
+  static Word nan(Word word) { return word | 0x00400000; }
+};
+
+template <typename Bits>
+void copy_with_plain_nans(const std::byte* data, std::byte* result, std::size_t count) {
+  using Word = Bits::Word;
+  for (std::size_t i = 0; i < count; ++i) {
+    Word word;
+    std::memcpy(&word, data + i * sizeof(Word), sizeof(Word));
+    const bool is_nan = (word & Bits::kMagnitude) > Bits::kInfinity;
+    word = is_nan ? Bits::nan(word) : word;
+    std::memcpy(result + i * sizeof(Word), &word, sizeof(Word));
+  }
+}
+
 // What each byte of a float8 stands for.
 const std::array<float, 256>& table_of(DType float8) {
   static const auto make = [](DType dtype) {
@@ -191,6 +221,12 @@ void cast(DType from, const std::byte* data, DType to, std::byte* result, std::s
     if (count > 0) std::memcpy(result, data, count * width_of(from));
     return;
   }
+  if (from == to && from == DType::kFloat16)
+    return copy_with_plain_nans<Float16Bits>(data, result, count);
+  if (from == to && from == DType::kBFloat16)
+    return copy_with_plain_nans<BFloat16Bits>(data, result, count);
+  if (from == to && from == DType::kFloat32)
+    return copy_with_plain_nans<Float32Bits>(data, result, count);
   const auto by_runs = [&]<typename Real>(const auto& load, const auto& store, Real /*type*/) {
     std::array<Real, kRun> values;
     for (std::size_t at = 0; at < count; at += values.size()) {
@@ -207,7 +243,6 @@ void cast(DType from, const std::byte* data, DType to, std::byte* result, std::s
     return to_floats(from, data, {reinterpret_cast<float*>(result), count});
   if (from == DType::kFloat32 && from != to && is_aligned(data))
     return from_floats(to, {reinterpret_cast<const float*>(data), count}, result);
-  // Float32 goes through float64 to itself, so that signalling NaNs become quiet ones.
   if (is_exact_in_float(from) && from != to) {
     by_runs(to_floats, from_floats, float());
   } else {

@@ -35,7 +35,7 @@ constexpr std::size_t kAtOnce = hn::MaxLanes(kDoubles);
 struct Sums {
   hn::Vec<Doubles> squares[kLanes / kAtOnce];  // NOLINT(modernize-avoid-c-arrays)
   hn::Vec<Doubles> weights[kLanes / kAtOnce];  // NOLINT(modernize-avoid-c-arrays)
-  hn::Vec<Floats> difference, largest, beyond;
+  hn::Vec<Floats> difference, beyond;
 };
 
 HWY_INLINE hn::Vec<Words> word(std::uint32_t bits) { return hn::Set(kWords, bits); }
@@ -74,7 +74,6 @@ HWY_INLINE void add(const float* values, float most, Sums& sums) {
     add_squares(value, sums.weights[at]);
     const auto infinity = hn::Set(kFloats, std::numeric_limits<float>::infinity());
     sums.difference = hn::Max(sums.difference, hn::Abs(difference));
-    sums.largest = hn::Max(sums.largest, finite);
     sums.beyond = hn::Min(sums.beyond, hn::IfThenElse(is_beyond, finite, infinity));
   }
 }
@@ -86,7 +85,7 @@ RoundingError measure(std::span<const float> values) {
   Sums sums;
   for (auto& each : sums.squares) each = hn::Zero(kDoubles);
   for (auto& each : sums.weights) each = hn::Zero(kDoubles);
-  sums.difference = sums.largest = hn::Zero(kFloats);
+  sums.difference = hn::Zero(kFloats);
   sums.beyond = hn::Set(kFloats, std::numeric_limits<float>::infinity());
   std::size_t i = 0;
   for (; i + kLanes <= values.size(); i += kLanes) add<kIsFloat16>(&values[i], most, sums);
@@ -105,7 +104,6 @@ RoundingError measure(std::span<const float> values) {
     result.weights += weights[lane];
   }
   result.largest_difference = hn::GetLane(hn::MaxOfLanes(kFloats, sums.difference));
-  result.largest = hn::GetLane(hn::MaxOfLanes(kFloats, sums.largest));
   result.least_beyond = hn::GetLane(hn::MinOfLanes(kFloats, sums.beyond));
   return result;
 }
@@ -131,7 +129,6 @@ void RoundingError::add(const RoundingError& other) {
   squares += other.squares;
   weights += other.weights;
   largest_difference = std::max(largest_difference, other.largest_difference);
-  largest = std::max(largest, other.largest);
   least_beyond = std::min(least_beyond, other.least_beyond);
 }
 

@@ -13,7 +13,6 @@ struct RoundingError {
   double squares = 0;  // of the differences
   double weights = 0;  // of the numbers themselves
   double largest_difference = 0;
-  double largest = 0;                                             // magnitude
   double least_beyond = std::numeric_limits<double>::infinity();  // of those out of reach
 
   void add(const RoundingError& other);

@@ -1,7 +1,11 @@
 #include "precision/half_values.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -20,6 +24,17 @@ constexpr double kNone = 1e9;
 // More than four times what rounding to nearest leaves on average.
 double tolerance(DType half) { return half == DType::kFloat16 ? 0x1p-10 : 0x1p-7; }
 
+// The same elements in the order in which they lie in memory.
+Tensor in_memory_order(const Tensor& tensor) {
+  if (tensor.contiguous() || onnx::derivation_of(tensor) != nullptr) return tensor;
+  std::vector<std::int64_t> axes(tensor.dims.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  std::ranges::stable_sort(axes, std::ranges::greater(), [&](std::int64_t axis) {
+    return std::abs(tensor.strides[static_cast<std::size_t>(axis)]);
+  });
+  return onnx::permuted(tensor, axes);
+}
+
 // One pass over the weight, on all processors; a piece's sums are added in the order of the pieces.
 kernels::RoundingError measured(const Tensor& tensor, DType half) {
   std::unique_ptr<onnx::Pieces> pieces;
@@ -27,7 +42,8 @@ kernels::RoundingError measured(const Tensor& tensor, DType half) {
     pieces = step->how->pieces(step->part, *tensor.recipe->source);
   if (pieces == nullptr && onnx::derivation_of(tensor) != nullptr)
     return measured(onnx::computed(tensor), half);
-  if (pieces == nullptr) pieces = onnx::pieces_of(tensor);
+  const Tensor ordered = in_memory_order(tensor);
+  if (pieces == nullptr) pieces = onnx::pieces_of(ordered);
   std::vector<kernels::RoundingError> errors(pieces->count());
   onnx::visit_pieces(*pieces, [&](std::size_t piece, std::span<const std::byte> bytes) {
     const auto* const values = reinterpret_cast<const float*>(bytes.data());
@@ -45,8 +61,8 @@ double limit_of(DType half) { return half == DType::kFloat16 ? -0x1p15 : -0x1p12
 HalfValues in_half(const Tensor& tensor, DType half) {
   HalfValues values;
   if (tensor.data == nullptr || tensor.element_count() == 0) return values;
+  if (onnx::is_cast_alone(tensor) && tensor.stored_dtype() == half) return values;
   const kernels::RoundingError sums = measured(tensor, half);
-  values.largest = sums.largest;
   values.error = {sums.squares, sums.weights, sums.largest_difference};
   values.beyond = std::isfinite(sums.least_beyond);
   if (values.beyond) {

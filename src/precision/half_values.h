@@ -18,7 +18,6 @@ enum class Fits : std::uint8_t {
 struct HalfValues {
   Fits fits = Fits::kYes;
   bool beyond = false;  // of what does not fit: a finite number would become infinite
-  double largest = 0;   // finite magnitude
   kernels::CodingError error;
 };
 
@@ -26,7 +25,7 @@ using kernels::largest_of;
 // What stands for "none" in half: added to another number of the type, it stays finite.
 double limit_of(base::DType half);
 
-// Reads all of a float32 tensor; one without data fits.
+// Reads all of a float32 tensor, unless it was cast from the half type; one without data fits.
 HalfValues in_half(const onnx::Tensor& tensor, base::DType half);
 
 }  // namespace sardonyx::precision

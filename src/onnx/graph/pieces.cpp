@@ -36,14 +36,6 @@ constexpr std::int64_t kResidentBytes = std::int64_t{32} << 20;
 
 std::int64_t width_of(DType dtype) { return base::bit_width(dtype) / 8; }
 
-bool is_cast_alone(const Tensor& tensor) {
-  if (tensor.is_materialized()) return true;
-  return std::ranges::all_of(tensor.recipe->computations, [](const Computation& each) {
-    const auto* move = std::get_if<CastWithOffset>(&each.step);
-    return move != nullptr && move->by == 0;
-  });
-}
-
 // Elements from number `first` on, which stand at `from` one after the other, as `dtype`.
 void compute_run(const Tensor& tensor, bool is_cast, std::int64_t first, const std::byte* from,
                  std::int64_t count, DType dtype, std::byte* to) {

@@ -153,6 +153,15 @@ bool Tensor::is_materialized() const {
 
 base::DType Tensor::stored_dtype() const { return is_materialized() ? dtype : recipe->dtype; }
 
+bool is_cast_alone(const Tensor& tensor) {
+  if (tensor.is_materialized()) return true;
+  if (derivation_of(tensor) != nullptr) return false;
+  return std::ranges::all_of(tensor.recipe->computations, [](const Computation& each) {
+    const auto* move = std::get_if<CastWithOffset>(&each.step);
+    return move != nullptr && move->by == 0;
+  });
+}
+
 Tensor permuted(const Tensor& tensor, Sizes axes) {
   if (const Derived* step = derivation_of(tensor)) {
     if (auto result = step->how->permuted(axes)) return *std::move(result);

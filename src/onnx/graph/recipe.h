@@ -123,6 +123,9 @@ Tensor computed(const Tensor& derived);
 // Those of a tensor that is no derivation, whatever its recipe; it has data.
 Tensor in_memory(const Tensor& tensor);
 
+// Whether the elements are those that are stored, each cast at most.
+bool is_cast_alone(const Tensor& tensor);
+
 // The tensor with its origin recorded; no byte changes.
 Tensor named(const Tensor& tensor, std::string weight);
 Tensor computed_by(const Tensor& tensor, std::shared_ptr<const Formula> formula);
