@@ -84,35 +84,33 @@ using Tries = std::array<float, kTries>;
 constexpr Tries kParts4 = {1.0F, 0.96F, 0.92F, 0.88F, 0.84F, 0.8F, 0.75F, 1.06F};
 constexpr Tries kParts8 = {1.0F, 0.995F, 0.99F, 0.985F, 0.98F, 0.97F, 0.96F, 1.01F};
 
-// Sums of weights times their codes by each step, and of the squares of these: a lane for each
-// step. Every other weight has sums of its own, since each sum waits for the one before.
-template <std::size_t kCount>
-HWY_INLINE void sum_tries(const float* x, std::size_t n, const std::array<float, kCount>& inverse,
-                          float lowest, float highest, std::array<float, kCount>& products,
-                          std::array<float, kCount>& squares) {
-  const hn::CappedTag<float, kCount> tag;
-  using Vector = hn::Vec<decltype(tag)>;
+// Weights times their codes by the step of each lane, summed, and the squares of these codes.
+template <typename Tag>
+struct TrySums {
+  hn::Vec<Tag> products, squares;
+};
+
+// Every other weight has sums of its own, since each sum waits for the one before.
+template <typename Tag>
+HWY_INLINE TrySums<Tag> sum_tries(Tag tag, const float* x, std::size_t n, hn::Vec<Tag> inverse,
+                                  float lowest, float highest) {
+  using Vector = hn::Vec<Tag>;
   const Vector low = hn::Set(tag, lowest), high = hn::Set(tag, highest);
   const Vector whole = hn::Set(tag, kWhole);
-  for (std::size_t at = 0; at < kCount; at += hn::MaxLanes(tag)) {
-    const Vector factor = hn::LoadU(tag, &inverse[at]);
-    Vector product = hn::Zero(tag), square = hn::Zero(tag);
-    Vector other_product = hn::Zero(tag), other_square = hn::Zero(tag);
-    const auto code_of = [&](Vector weight) HWY_ATTR {
-      const Vector code = hn::Min(hn::Max(hn::Mul(weight, factor), low), high);
-      return hn::Sub(hn::Add(code, whole), whole);
-    };
-    for (std::size_t i = 0; i < n; i += 2) {
-      const Vector weight = hn::Set(tag, x[i]), other = hn::Set(tag, x[i + 1]);
-      const Vector code = code_of(weight), other_code = code_of(other);
-      product = hn::Add(product, hn::Mul(weight, code));
-      square = hn::Add(square, hn::Mul(code, code));
-      other_product = hn::Add(other_product, hn::Mul(other, other_code));
-      other_square = hn::Add(other_square, hn::Mul(other_code, other_code));
-    }
-    hn::StoreU(hn::Add(product, other_product), tag, &products[at]);
-    hn::StoreU(hn::Add(square, other_square), tag, &squares[at]);
+  const auto code_of = [&](Vector weight) HWY_ATTR {
+    const Vector code = hn::Min(hn::Max(hn::Mul(weight, inverse), low), high);
+    return hn::Sub(hn::Add(code, whole), whole);
+  };
+  TrySums<Tag> even{hn::Zero(tag), hn::Zero(tag)}, odd = even;
+  for (std::size_t i = 0; i < n; i += 2) {
+    const Vector weight = hn::Set(tag, x[i]), other = hn::Set(tag, x[i + 1]);
+    const Vector code = code_of(weight), other_code = code_of(other);
+    even.products = hn::Add(even.products, hn::Mul(weight, code));
+    even.squares = hn::Add(even.squares, hn::Mul(code, code));
+    odd.products = hn::Add(odd.products, hn::Mul(other, other_code));
+    odd.squares = hn::Add(odd.squares, hn::Mul(other_code, other_code));
   }
+  return {hn::Add(even.products, odd.products), hn::Add(even.squares, odd.squares)};
 }
 
 // The step that leaves the least error of those that are tried and of what each makes better: codes
@@ -121,17 +119,24 @@ HWY_INLINE void sum_tries(const float* x, std::size_t n, const std::array<float,
 template <std::size_t kScales>
 HWY_INLINE void try_parts(const float* x, std::size_t n, const std::array<float, kScales>& scales,
                           int zero, const BlockForm& form, float& gain, Choice& best) {
+  constexpr hn::CappedTag<float, kScales * kTries> kTag;
+  using Vector = hn::Vec<decltype(kTag)>;
   const Tries& parts = form.bits == 8 ? kParts8 : kParts4;
-  alignas(64) std::array<float, kScales * kTries> inverse, products, squares;
-  for (std::size_t at = 0; at < inverse.size(); ++at)
-    inverse[at] = 1.0F / (scales[at / kTries] * parts[at % kTries]);
-  sum_tries(x, n, inverse, static_cast<float>(-zero), static_cast<float>(form.highest() - zero),
-            products, squares);
-  for (std::size_t at = 0; at < inverse.size(); ++at) {
-    const float product = products[at], square = squares[at];
-    if (!(square > 0) || !(product / square * product > gain)) continue;
-    gain = product / square * product;
-    best = {product / square, zero};
+  alignas(64) std::array<float, kScales * kTries> steps;
+  for (std::size_t at = 0; at < steps.size(); ++at)
+    steps[at] = scales[at / kTries] * parts[at % kTries];
+  for (std::size_t at = 0; at < steps.size(); at += hn::MaxLanes(kTag)) {
+    const Vector inverse = hn::Div(hn::Set(kTag, 1.0F), hn::LoadU(kTag, &steps[at]));
+    const auto sums = sum_tries(kTag, x, n, inverse, static_cast<float>(-zero),
+                                static_cast<float>(form.highest() - zero));
+    const Vector better = hn::Div(sums.products, sums.squares);
+    const Vector gains =
+        hn::IfThenElseZero(hn::Gt(sums.squares, hn::Zero(kTag)), hn::Mul(better, sums.products));
+    const float most = hn::GetLane(hn::MaxOfLanes(kTag, gains));
+    if (!(most > gain)) continue;
+    gain = most;
+    const std::size_t first = hn::FindKnownFirstTrue(kTag, hn::Eq(gains, hn::Set(kTag, most)));
+    best = {hn::ExtractLane(better, first), zero};
   }
 }
 
