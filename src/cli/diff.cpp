@@ -54,9 +54,10 @@ void add_diff(CLI::App& app, int& exit_code) {
   command->footer(kDiffFooter);
   command->add_option("a", arguments->a, "an .onnx file; - for standard input")->required();
   command->add_option("b", arguments->b, "another; - for standard input")->required();
-  command->add_option("--html", arguments->html, "write a page that shows both, side by side")
-      ->type_name("PAGE");
-  add_measures_option(*command, arguments->measures);
+  CLI::Option* const html =
+      command->add_option("--html", arguments->html, "write a page that shows both, side by side");
+  html->type_name("PAGE");
+  add_measures_option(*command, html, arguments->measures);
   command->add_flag("--exit-code", arguments->exit_code, "exit with 3 if the models differ");
   command->add_flag("--json", arguments->json, "print the result as JSON");
   command->callback([arguments, &exit_code] {

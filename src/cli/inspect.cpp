@@ -144,11 +144,11 @@ void add_inspect(CLI::App& app, int& exit_code) {
                    "another model: compare operators, inputs, outputs, weights, and attributes of "
                    "nodes with the same name")
       ->type_name("MODEL");
-  command
-      ->add_option("--html", arguments->html,
-                   "write a self-contained page that shows the graph; with --diff: of both models")
-      ->type_name("PAGE");
-  add_measures_option(*command, arguments->measures);
+  CLI::Option* const html = command->add_option(
+      "--html", arguments->html,
+      "write a self-contained page that shows the graph; with --diff: of both models");
+  html->type_name("PAGE");
+  add_measures_option(*command, html, arguments->measures);
   command->add_option("--depth", arguments->depth, "levels of modules to list")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();

@@ -35,14 +35,15 @@ void check_is_no_model(const std::string& page, const NamedModel& model) {
 
 }  // namespace
 
-void add_measures_option(CLI::App& command, std::vector<std::string>& files) {
+void add_measures_option(CLI::App& command, CLI::Option* html, std::vector<std::string>& files) {
   command
       .add_option("--measures", files,
                   "with --html: color nodes by the numbers in a file: a profile of ONNX Runtime, "
                   "node data of Model Explorer, or {\"nodes\": {\"name\": number}}; "
                   "repeatable")
       ->type_name("FILE")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->needs(html);
 }
 
 void write_model_page(const std::string& page, const NamedModel& model,

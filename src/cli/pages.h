@@ -18,7 +18,7 @@ struct NamedModel {
 };
 
 // --measures: files with numbers of nodes.
-void add_measures_option(CLI::App& command, std::vector<std::string>& files);
+void add_measures_option(CLI::App& command, CLI::Option* html, std::vector<std::string>& files);
 
 // Types that the files do not have are inferred.
 void write_model_page(const std::string& page, const NamedModel& model,

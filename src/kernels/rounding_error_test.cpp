@@ -37,8 +37,7 @@ TEST(RoundingError, IsThatOfEachNumberOnEveryTarget) {
       std::array<std::byte, 2> bytes{};
       store_real(half, static_cast<double>(value), bytes.data());
       const double apart = std::abs(static_cast<double>(value) - load_real(half, bytes.data()));
-      expected.add(
-          {apart * apart, size * size, apart, std::numeric_limits<double>::infinity()});
+      expected.add({apart * apart, size * size, apart, std::numeric_limits<double>::infinity()});
     }
     std::vector<RoundingError> found;
     for_each_target([&](const char*) { found.push_back(rounding_error(values, half)); });

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "onnx/graph/dim_bounds.h"
 #include "symbolic/expr.h"
 
 namespace sardonyx::pipeline {
@@ -117,13 +118,17 @@ void substitute(const onnx::Graph& graph, const std::vector<Fixed>& all, symboli
 void set_dims(onnx::Model& model, const DimOptions& options) {
   if (options.fixed.empty() && options.max.empty()) return;
   const std::vector<Expr> dims = dims_of(*model.graph);
+  for (const Expr dim : dims) onnx::read_bounds(model, dim);
   for (const auto& [name, number] : options.max) {
     const Expr dim = dim_for(name, number, dims);
     model.pool->constrain(dim, {symbolic::range(dim).low, number});
+    onnx::write_bounds(model, dim);
   }
   std::vector<Fixed> all;
-  for (const auto& [name, number] : options.fixed)
+  for (const auto& [name, number] : options.fixed) {
     all.push_back({dim_for(name, number, dims), number});
+    onnx::erase_bounds(model, all.back().dim);
+  }
   substitute(*model.graph, all, *model.pool);
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/diagnostic.h"
 #include "onnx/graph/count_nodes.h"
 #include "sardonyx/report.h"
 #include "viewer/attribute_text.h"
@@ -220,10 +221,17 @@ std::string measures_json(const Groups& groups, std::span<const Measure> measure
   std::vector<std::string> items;
   for (const Measure& measure : measures) {
     std::vector<std::string> numbers;
+    bool is_of_model = false;
     for (const Node* node : groups.nodes) {
       const auto found = measured(*node, measure);
+      is_of_model = is_of_model || found;
       numbers.push_back(found ? number(*found) : "null");
     }
+    if (!is_of_model)
+      base::fail(
+          "SX1001",
+          fmt::format("the measures \"{}\" have no number of a node of this model", measure.title),
+          "measure the same file, or name nodes as `sardonyx inspect --graph` does");
     items.push_back(fmt::format(R"({{"title":{},"unit":{},"nodes":[{}]}})",
                                 json_string(measure.title), json_string(measure.unit),
                                 fmt::join(numbers, ",")));

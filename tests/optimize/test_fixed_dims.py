@@ -70,6 +70,21 @@ def test_one_of_two() -> None:
     assert shapes(one) == [[3, "length", 4], [3, 2, "2*length"]]
 
 
+def bounds(model: onnx.ModelProto) -> dict[str, str]:
+    prefix = "sardonyx.dim."
+    metadata = {each.key: each.value for each in model.metadata_props}
+    return {key[len(prefix) :]: value for key, value in metadata.items() if key.startswith(prefix)}
+
+
+def test_bounds_that_a_file_has_hold() -> None:
+    model = sardonyx.export(Heads(), (X,), dynamic_shapes=DIMS).model_proto
+    assert bounds(model) == {"batch": "batch <= 8", "length": "length <= 64"}
+    with pytest.raises(sardonyx.errors.UsageError, match=r"batch \(0 to 8\)"):
+        sardonyx.optimize(model, fixed={"batch": 9})
+    one, _ = sardonyx.optimize(model, fixed={"batch": 3}, max_sizes={"length": 16})
+    assert bounds(one) == {"length": "length <= 16"}
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -161,3 +161,16 @@ def test_a_page_that_cannot_be_written(path: Path, tmp_path: Path) -> None:
     done = run_command("inspect", path, "--html", tmp_path / "missing" / "page.html")
     assert done.returncode == 1
     assert "SX1601" in done.stderr
+
+
+def test_measures_of_another_model_are_an_error(path: Path, tmp_path: Path) -> None:
+    times = tmp_path / "times.json"
+    times.write_text('{"title": "time", "nodes": {"of another model": 0.5}}')
+    out = tmp_path / "page.html"
+    run = run_command("inspect", path, "--html", out, "--measures", times)
+    assert run.returncode == 1
+    assert 'the measures "time" have no number of a node of this model' in run.stderr
+    assert not out.exists()
+    run = run_command("inspect", path, "--measures", times)
+    assert run.returncode == 2
+    assert "--measures requires --html" in run.stderr

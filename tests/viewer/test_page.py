@@ -41,6 +41,10 @@ def test_a_program_is_visualized(program: ONNXProgram, tmp_path: Path) -> None:
     shown.save(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == shown.html
     assert len(data_of(program.visualize(compare=program).html)["models"]) == 2
+    with pytest.raises(TypeError, match="measures is a mapping"):
+        program.visualize(measures=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r'measures\["time"\] is a mapping'):
+        program.visualize(measures={"time": 3})  # type: ignore[dict-item]
 
 
 class _Frames(HTMLParser):

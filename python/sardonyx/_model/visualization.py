@@ -54,10 +54,12 @@ def visualization(
     other: tuple[_native.Model, str] | None = None,
 ) -> Visualization:
     """Of a model, or of two side by side."""
-    given = [_measure(name, nodes) for name, nodes in (measures or {}).items()]
+    if not isinstance(measures or {}, Mapping):
+        raise TypeError('measures is a mapping such as {"time (ms)": {"node": 0.2}}')
+    by_title = [_measure(name, nodes) for name, nodes in (measures or {}).items()]
     if other is None:
-        return Visualization(_native.viewer_page(model, title, given))
-    return Visualization(_native.comparison_page(model, title, *other, given))
+        return Visualization(_native.viewer_page(model, title, by_title))
+    return Visualization(_native.comparison_page(model, title, *other, by_title))
 
 
 def frame(html: str) -> str:
@@ -72,5 +74,7 @@ def frame(html: str) -> str:
 
 def _measure(title: str, nodes: Mapping[str, float]) -> tuple[str, str, dict[str, float]]:
     """The title and the unit of "time (ms)"."""
+    if not isinstance(nodes, Mapping):
+        raise TypeError(f'measures["{title}"] is a mapping of names of nodes to numbers')
     name, _, unit = title.partition(" (")
     return name, unit.removesuffix(")"), {node: float(value) for node, value in nodes.items()}

@@ -1,30 +1,13 @@
 // What a program asserts, as outputs, and the bounds of its sizes, as metadata.
 #include <fmt/format.h>
 
-#include <limits>
 #include <unordered_set>
 
 #include "aten/translation/translation.h"
+#include "onnx/graph/dim_bounds.h"
 #include "program/facts/facts.h"
 
 namespace sardonyx::aten {
-namespace {
-
-// PyTorch's own bound of a size that nothing bounds is one less than the largest integer.
-constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() - 1;
-
-// "2 <= batch <= 64"; empty when nothing bounds the size. PyTorch presumes every dynamic dim of an
-// input to be 2 or more and checks nothing of it, so that much is not said.
-std::string bounds_text(Expr symbol) {
-  const symbolic::Range range = symbolic::range(symbol);
-  const std::int64_t presumed = symbol.is_unbacked() ? 0 : 2;
-  std::string text = symbol.str();
-  if (range.low > presumed) text = fmt::format("{} <= {}", range.low, text);
-  if (range.high < kUnbounded) text += fmt::format(" <= {}", range.high);
-  return text == symbol.str() ? std::string() : text;
-}
-
-}  // namespace
 
 void Translation::keep_assertion(const program::Call& call) {
   if (!program::facts_of(*call.schema).asserts || !call.schema->find("self")) return;
@@ -40,7 +23,7 @@ void Translation::keep_assertion(const program::Call& call) {
 
 void Translation::keep_bounds() {
   for (const Expr symbol : program_.pool->symbols()) {
-    const std::string bounds = symbol.is_unbacked() ? bounds_text(symbol) : std::string();
+    const std::string bounds = symbol.is_unbacked() ? onnx::bounds_text(symbol) : std::string();
     if (bounds.empty() || !emit_.can_size(symbol)) continue;
     const symbolic::Range range = symbolic::range(symbol);
     const Value size = emit_.size(symbol);
@@ -62,15 +45,13 @@ void Translation::add_assertions(std::vector<onnx::ValueInfo*>& outputs,
 }
 
 void Translation::add_bounds() {
-  std::unordered_set<Expr, symbolic::ExprHash> said;
+  std::unordered_set<Expr, symbolic::ExprHash> written;
   const auto add = [&](const program::Value* value) {
     if (!value) return;
     for (const Expr dim : value->shape) {
       if (!dim.known() || dim.is_constant()) continue;
       for (const Expr symbol : symbolic::symbols_of(dim)) {
-        if (!said.insert(symbol).second) continue;
-        const std::string bounds = bounds_text(symbol);
-        if (!bounds.empty()) model_->metadata.emplace_back("sardonyx.dim." + symbol.str(), bounds);
+        if (written.insert(symbol).second) onnx::write_bounds(*model_, symbol);
       }
     }
   };
