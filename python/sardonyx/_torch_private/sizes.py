@@ -78,9 +78,12 @@ _ARITHMETIC = (
 )
 
 
+_SUMS = frozenset({"add", "sub"})
+
+
 @contextmanager
-def arithmetic_remembered() -> Iterator[None]:
-    """Within it, equal operands give the node that they gave before."""
+def arithmetic_remembered(simplified: Callable[[Any], Any]) -> Iterator[None]:
+    """Within it, equal operands give the node that they gave before, and sums are simplified."""
     from torch.fx.experimental.sym_node import SymNode
 
     known: dict[tuple[Any, ...], Any] = {}
@@ -91,7 +94,10 @@ def arithmetic_remembered() -> Iterator[None]:
             operands = (name, node.expr, other.expr, node.pytype, other.pytype)
             result = known.get(operands)
             if result is None:
-                result = known[operands] = method(node, other)
+                result = method(node, other)
+                if name in _SUMS:
+                    result = _with_expression(result, simplified(result.expr))
+                known[operands] = result
             elif (on_given := getattr(result, "on_given_again", None)) is not None:
                 on_given()
             return result
@@ -102,6 +108,15 @@ def arithmetic_remembered() -> Iterator[None]:
         for name in _ARITHMETIC:
             stack.enter_context(patched(SymNode, name, remembered(name, getattr(SymNode, name))))
         yield
+
+
+def _with_expression(node: Any, expression: Any) -> Any:
+    """The SymNode, or one that stands for an equal expression."""
+    from torch.fx.experimental.sym_node import SymNode
+
+    if expression == node.expr or not isinstance(node, SymNode):
+        return node
+    return SymNode(expression, node.shape_env, node.pytype, node.hint, fx_node=node.fx_node)
 
 
 @contextmanager

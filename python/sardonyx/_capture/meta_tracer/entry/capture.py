@@ -110,6 +110,7 @@ def _captured(
     from sardonyx._capture.meta_tracer.entry.examples import generic_inputs
     from sardonyx._capture.meta_tracer.isolation.state import unchanged
     from sardonyx._capture.meta_tracer.meta.fake_kernels import Fakes
+    from sardonyx._capture.meta_tracer.symbolic.multiples import as_multiple
     from sardonyx._capture.meta_tracer.symbolic.size_samples import SizeSamples, bounds_of
     from sardonyx._capture.meta_tracer.symbolic.solving import hearing_the_model, solve
     from sardonyx._capture.meta_tracer.tracer.autocast_regions import finish
@@ -145,7 +146,7 @@ def _captured(
         watching(model, recorder.modules) as called,
         non_strict.model_runs(),
         operators.bodies_uncompiled(),
-        sizes.arithmetic_remembered(),
+        sizes.arithmetic_remembered(as_multiple),
         sizes.fractions_reduced_by_term(),
         hearing_the_model() as by_model,
         ways.followed(),
