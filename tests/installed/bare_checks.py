@@ -114,7 +114,8 @@ def what_needs_a_package_names_it(folder: Path) -> None:
 
 def help_of_every_command(folder: Path) -> None:
     """`sardonyx COMMAND --help`."""
-    listed = re.findall(r"^  ([a-z]+) {2,}", succeeds("--help").partition("Subcommands:")[2], re.M)
+    _, _, lines = succeeds("--help").partition("Subcommands:")
+    listed = re.findall(r"^  ([a-z]+) {2,}", lines, re.MULTILINE)
     assert set(COMMANDS) <= set(listed), listed
     for name in listed:
         assert f"sardonyx {name}" in succeeds(name, "--help"), name

@@ -159,3 +159,16 @@ def test_requirements_are_those_that_hold_with_the_packages(
     others = ("torch", "huggingface-hub", "numpy", "safetensors")
     assert versions.required("pytest", others) == ["torch>=2.6", "huggingface_hub<3.0,>=1.31.0"]
     assert versions.required("no-such-package", others) == []
+
+
+def test_a_torch_without_a_name_of_tracing_still_exports() -> None:
+    """Fake-tensor tracing alone imports these names: it is off, and torch.export captures."""
+    code = (
+        "import sys, torch, sardonyx\n"
+        "sys.modules['sardonyx._torch_private.modes'] = None\n" + EXPORT + "\n"
+        "from sardonyx._torch_private.features import missed\n"
+        "print([each.name for each in missed()])"
+    )
+    ended = ran(Path(), "-c", code)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == "['fake-tensor tracing']\n"
