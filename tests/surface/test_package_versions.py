@@ -162,12 +162,17 @@ def test_requirements_are_those_that_hold_with_the_packages(
 
 
 def test_a_torch_without_a_name_of_tracing_still_exports() -> None:
-    """Fake-tensor tracing alone imports these names: it is off, and torch.export captures."""
+    """Fake-tensor tracing alone imports these names: it is off, and torch.export captures. What
+    torch.export does not capture is an error that names the feature."""
     code = (
         "import sys, torch, sardonyx\n"
         "sys.modules['sardonyx._torch_private.modes'] = None\n" + EXPORT + "\n"
         "from sardonyx._torch_private.features import missed\n"
-        "print([each.name for each in missed()])"
+        "print([each.name for each in missed()])\n"
+        "class Branch(torch.nn.Module):\n"
+        "    def forward(self, x): return x + 1 if x.sum() > 0 else x - 1\n"
+        "try: sardonyx.export(Branch(), (torch.ones(2),))\n"
+        "except sardonyx.errors.CaptureError as error: assert missed()[0].reason in str(error)"
     )
     ended = ran(Path(), "-c", code)
     assert ended.returncode == 0, ended.stderr
