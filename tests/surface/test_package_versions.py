@@ -77,6 +77,18 @@ def test_an_untested_torch_is_warned_of_once(tmp_path: Path) -> None:
     assert "<string>:2: " in ended.stderr  # where the user calls
 
 
+def test_a_command_prints_one_line_for_an_untested_release(tmp_path: Path) -> None:
+    for package in ("torch", "transformers"):
+        pretend(tmp_path, package, beyond(package))
+    ended = ran(tmp_path, "-m", "sardonyx", "hf", str(tmp_path), "-o", "out")
+    assert ended.returncode == 1  # it is no checkpoint
+    lines = [line for line in ended.stderr.splitlines() if "not among the tested" in line]
+    assert [line.split()[:2] for line in lines] == [
+        ["warning:", "torch"], ["warning:", "transformers"]
+    ]  # fmt: skip
+    assert "packages.py" not in ended.stderr
+
+
 def test_the_warning_has_a_category_of_its_own(tmp_path: Path) -> None:
     pretend(tmp_path, "torch", beyond("torch"))
     code = (
