@@ -33,6 +33,7 @@ class Room(NamedTuple):
 ROOMS = (
     Room("transformers", "_transformers_private", ("utils.logging",), ("hf",)),
     Room("diffusers", "_diffusers_private"),
+    Room("onnxruntime", "_runtime"),
 )
 
 # PyTorch's, of modules and storages; its own check looks at those.

@@ -3,7 +3,8 @@
 What is refused in every other file: imports of modules of torch that begin with an underscore or
 are experimental, such names in texts (`"torch._ops"`), and attributes that begin with an
 underscore, also by getattr() and its like, unless they are this package's own or stand in
-`ELSEWHERE`. Names of operators (`torch.ops.aten._to_copy`) are those of schemas, and public.
+`ELSEWHERE` or `IN_ROOMS`. Names of operators (`torch.ops.aten._to_copy`) are those of schemas, and
+public.
 """
 
 from __future__ import annotations
@@ -21,19 +22,15 @@ DOCUMENTED = frozenset({"_check"})
 ELSEWHERE = {
     "_arg_descriptors": "torch.onnx.symbolic_helper, which sardonyx.symbolic_helper stands for",
     "_getframe": "sys",
-    "_Unpickler": "pickle",
     "_Inequality": "sympy",
-    "_get_c_value": "onnxruntime",
-    **dict.fromkeys(("_replace", "_asdict", "_fields"), "collections.namedtuple"),
-    **dict.fromkeys(
-        (
-            "_can_set_experts_implementation", "_flatten_cache_dict", "_from_config",
-            "_get_cache_dict", "_get_dynamic_cache_layout", "_init_weights", "_is_hf_initialized",
-            "_keys_to_ignore_on_load_missing", "_model_mapping", "_name_or_path",
-            "_pytree_flatten", "_pytree_unflatten", "_unflatten_dynamic_cache",
-        ),
-        "transformers",
-    ),
+    **dict.fromkeys(("_replace", "_asdict"), "collections.namedtuple"),
+}
+# Those of other packages, by the package of ours that alone may use them (check_private_names.py).
+IN_ROOMS = {
+    "_transformers_private": frozenset({
+        "_can_set_experts_implementation", "_from_config", "_init_weights", "_is_hf_initialized",
+        "_keys_to_ignore_on_load_missing", "_model_mapping", "_name_or_path",
+    }),
 }  # fmt: skip
 _BY_NAME = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 _IN_TEXT = re.compile(r"torch(?:\.\w+)*\._[a-zA-Z]\w*|torch\.fx\.experimental\b")
@@ -82,9 +79,8 @@ def _is_operator(node: ast.Attribute) -> bool:
     return ast.unparse(node).startswith(("torch.ops.", "_aten.", "aten."))
 
 
-def complaints_in(tree: ast.Module, own: set[str], torchs: set[str]) -> Iterator[tuple[int, str]]:
-    """The line and what is wrong there."""
-    allowed = own - torchs | DOCUMENTED | set(ELSEWHERE)
+def complaints_in(tree: ast.Module, allowed: set[str]) -> Iterator[tuple[int, str]]:
+    """The line and what is wrong there, if no names with an underscore but these are allowed."""
     documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and not node.level and node.module:
@@ -118,12 +114,16 @@ def check(package: Path) -> list[str]:
     files = {file: ast.parse(file.read_text(encoding="utf-8")) for file in package.rglob("*.py")}
     room = [tree for file, tree in files.items() if ROOM in file.parts]
     others = {file: tree for file, tree in files.items() if ROOM not in file.parts}
-    own, torchs = own_names(list(others.values())), names_of_torch(room)
-    return [
-        f"{file}:{line}: {said}; what is private of PyTorch belongs into {ROOM}"
-        for file, tree in sorted(others.items())
-        for line, said in sorted(set(complaints_in(tree, own, torchs)))
-    ]
+    own = own_names(list(others.values())) - names_of_torch(room)
+    anywhere = own | DOCUMENTED | set(ELSEWHERE)
+    found = []
+    for file, tree in sorted(others.items()):
+        allowed = anywhere.union(*(IN_ROOMS.get(folder, ()) for folder in file.parts))
+        found += [
+            f"{file}:{line}: {said}; what is private of PyTorch belongs into {ROOM}"
+            for line, said in sorted(set(complaints_in(tree, allowed)))
+        ]
+    return found
 
 
 def main() -> int:

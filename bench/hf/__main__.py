@@ -18,6 +18,7 @@ import json
 import os
 import zlib
 from collections import Counter
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -97,8 +98,11 @@ def _sweep(options: argparse.Namespace, task: str, records: Path) -> None:
 
 
 def _record(records: Path, name: str, **facts: Any) -> None:
+    """Writes what came of an architecture, with the releases it was tried with."""
     records.mkdir(parents=True, exist_ok=True)
-    (records / f"{name}.json").write_text(json.dumps({"name": name, **facts}, indent=1))
+    releases = {package: version(package) for package in ("torch", "transformers")}
+    whole = {"name": name, **facts, "releases": releases}
+    (records / f"{name}.json").write_text(json.dumps(whole, indent=1))
 
 
 def _recorded(records: Path, name: str) -> dict[str, Any]:

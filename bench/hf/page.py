@@ -58,7 +58,8 @@ def write_page(path: Path, cache: Path, decoders: str, others: str) -> None:
     plain, genai = (_read(cache / name / decoders) for name in ("onnxruntime", "onnxruntime-genai"))
     rest = _read(cache / "onnxruntime" / others)
     lines = [_HEAD.format(version=transformers.__version__), _DECODERS]
-    lines += [f"ONNX Runtime: {_counts(plain)}.", "", f"onnxruntime-genai: {_counts(genai)}.", ""]
+    for title, records in (("ONNX Runtime", plain), ("onnxruntime-genai", genai)):
+        lines += [f"{title}{_releases(records)}: {_counts(records)}.", ""]
     lines += ["| architecture | ONNX Runtime | onnxruntime-genai | model builder | why |"]
     lines += ["|---|---|---|---|---|"]
     of_builder = _of_builder()
@@ -97,6 +98,15 @@ def _counts(records: Records) -> str:
     return f"{len(records)} architectures: " + ", ".join(
         f"{n} {s}" for s, n in sorted(counts.items())
     )
+
+
+def _releases(records: Records) -> str:
+    """What the records were made with, where they say it: ", with PyTorch 2.15.0 and …"."""
+    known = [record["releases"] for record in records.values() if "releases" in record]
+    texts = dict.fromkeys(
+        f"PyTorch {r['torch']} and transformers {r['transformers']}" for r in known
+    )
+    return f", with {', '.join(texts)}" if texts else ""
 
 
 def _reason(record: dict[str, Any]) -> str:

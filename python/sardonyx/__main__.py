@@ -31,8 +31,11 @@ def main() -> int:
     if words and words[0] in IN_PYTHON:
         with ends_at_once():
             command = importlib.import_module(IN_PYTHON[words[0]])
+        from sardonyx._base.commands import plain_warnings
+
         try:
-            return int(command.main(words[1:]))
+            with plain_warnings():
+                return int(command.main(words[1:]))
         except KeyboardInterrupt:
             return end_interrupted()
     native = native_command()

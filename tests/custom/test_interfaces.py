@@ -188,6 +188,21 @@ def test_is_in_onnx_export_for_torch_too() -> None:
     assert seen[-1] == (False, False)
 
 
+def test_the_flag_of_an_export_may_be_a_property(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the older exporter's settings have it; it is set, and restored without being deleted."""
+    from sardonyx._torch_private import export
+
+    class Settings:
+        _flag = False
+        flag = property(lambda self: self._flag, lambda self, value: setattr(self, "_flag", value))
+
+    settings = Settings()
+    monkeypatch.setattr(export, "_export_flag", lambda: (settings, "flag"))
+    with export.torch_sees_onnx_export():
+        assert settings.flag
+    assert not settings.flag
+
+
 # --- saving
 
 

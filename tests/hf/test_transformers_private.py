@@ -13,7 +13,15 @@ import transformers
 from transformers import DynamicCache, EncoderDecoderCache
 
 import sardonyx
-from sardonyx._transformers_private import features, kernels, registration, tracing, trees, weights
+from sardonyx._transformers_private import (
+    features,
+    kernels,
+    models,
+    registration,
+    tracing,
+    trees,
+    weights,
+)
 from sardonyx._transformers_private.caches import (
     cache_parameter,
     has_windows,
@@ -189,6 +197,15 @@ def test_without_a_feature_the_others_go_on(
     sardonyx.export(model, (torch.ones(1, 2, dtype=torch.int64),), verbose=True)
     said = capsys.readouterr().err
     assert f"without {tracing.MASKS.name}: it is not there" in said
+
+
+def test_models_are_built_without_a_private_constructor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(transformers.PreTrainedModel, "_from_config")
+    config = transformers.BertConfig(
+        hidden_size=8, num_attention_heads=2, num_hidden_layers=1, intermediate_size=8, vocab_size=9
+    )
+    model = models.built(transformers.BertModel, config)
+    assert {each.dtype for each in model.parameters()} == {torch.float32}
 
 
 def test_features_stand_in_one_form() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 import traceback
@@ -25,6 +26,7 @@ import sardonyx
 # Packages whose presence would hide a failure.
 ABSENT = ("torch", "sympy", "onnx", "onnxruntime", "onnx_ir", "transformers", "packaging")
 MODULES = ("errors", "hf", "op", "operators", "ops", "symbolic_helper", "utils", "verification")
+# At least these; the others are those that `sardonyx --help` lists.
 COMMANDS = ("convert", "inspect", "optimize", "diff", "doctor", "hf", "run")
 
 
@@ -112,7 +114,10 @@ def what_needs_a_package_names_it(folder: Path) -> None:
 
 def help_of_every_command(folder: Path) -> None:
     """`sardonyx COMMAND --help`."""
-    for name in COMMANDS:
+    _, _, lines = succeeds("--help").partition("Subcommands:")
+    listed = re.findall(r"^  ([a-z]+) {2,}", lines, re.MULTILINE)
+    assert set(COMMANDS) <= set(listed), listed
+    for name in listed:
         assert f"sardonyx {name}" in succeeds(name, "--help"), name
 
 
@@ -136,9 +141,12 @@ def doctor(folder: Path) -> None:
 
 
 def run_names_the_package(folder: Path) -> None:
-    """`sardonyx run` and `sardonyx hf` without what they run on."""
+    """Commands without what they run on."""
+    model = folder / "small.onnx"
     for words, package in (
-        (("run", folder / "small.onnx", "--random"), "onnxruntime"),
+        (("run", model, "--random"), "onnxruntime"),
+        (("quantize", model, "-o", folder / "int8.onnx", "--random", "2"), "onnxruntime"),
+        (("calibrate", model, "-o", folder / "ranges.json", "--random", "2"), "onnxruntime"),
         (("hf", folder), "torch"),
     ):
         ended = command(*words)

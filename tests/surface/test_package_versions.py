@@ -77,6 +77,18 @@ def test_an_untested_torch_is_warned_of_once(tmp_path: Path) -> None:
     assert "<string>:2: " in ended.stderr  # where the user calls
 
 
+def test_a_command_prints_one_line_for_an_untested_release(tmp_path: Path) -> None:
+    for package in ("torch", "transformers"):
+        pretend(tmp_path, package, beyond(package))
+    ended = ran(tmp_path, "-m", "sardonyx", "hf", str(tmp_path), "-o", "out")
+    assert ended.returncode == 1  # it is no checkpoint
+    lines = [line for line in ended.stderr.splitlines() if "not among the tested" in line]
+    assert [line.split()[:2] for line in lines] == [
+        ["warning:", "torch"], ["warning:", "transformers"]
+    ]  # fmt: skip
+    assert "packages.py" not in ended.stderr
+
+
 def test_the_warning_has_a_category_of_its_own(tmp_path: Path) -> None:
     pretend(tmp_path, "torch", beyond("torch"))
     code = (
@@ -159,3 +171,21 @@ def test_requirements_are_those_that_hold_with_the_packages(
     others = ("torch", "huggingface-hub", "numpy", "safetensors")
     assert versions.required("pytest", others) == ["torch>=2.6", "huggingface_hub<3.0,>=1.31.0"]
     assert versions.required("no-such-package", others) == []
+
+
+def test_a_torch_without_a_name_of_tracing_still_exports() -> None:
+    """Fake-tensor tracing alone imports these names: it is off, and torch.export captures. What
+    torch.export does not capture is an error that names the feature."""
+    code = (
+        "import sys, torch, sardonyx\n"
+        "sys.modules['sardonyx._torch_private.modes'] = None\n" + EXPORT + "\n"
+        "from sardonyx._torch_private.features import missed\n"
+        "print([each.name for each in missed()])\n"
+        "class Branch(torch.nn.Module):\n"
+        "    def forward(self, x): return x + 1 if x.sum() > 0 else x - 1\n"
+        "try: sardonyx.export(Branch(), (torch.ones(2),))\n"
+        "except sardonyx.errors.CaptureError as error: assert missed()[0].reason in str(error)"
+    )
+    ended = ran(Path(), "-c", code)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == "['fake-tensor tracing']\n"

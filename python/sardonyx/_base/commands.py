@@ -4,10 +4,31 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from .errors import OnnxExporterError, failure
+from .errors import OnnxExporterError, OnnxExporterWarning, failure
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Within it, our warnings are lines of text: the place in our code that gives one tells the
+    user of a command nothing."""
+    show = warnings.showwarning
+
+    def show_plainly(message: Any, category: type[Warning], *place: Any, **options: Any) -> None:
+        if issubclass(category, OnnxExporterWarning):
+            print(f"warning: {message}", file=sys.stderr)
+        else:
+            show(message, category, *place, **options)
+
+    warnings.showwarning = show_plainly
+    try:
+        yield
+    finally:
+        warnings.showwarning = show
 
 
 def run_command(as_json: bool, work: Callable[[], tuple[dict[str, Any], str]]) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, usage_error
+from sardonyx._torch_private.features import missed
 
 from .guards.specializations import Frozen, FrozenBranchError
 from .source_location import Place, place_of_error
@@ -125,4 +126,5 @@ def _text(diagnostics: list[Diagnostic], attempts: list[Attempt]) -> str:
         lines.append(
             f"  note: {len(attempts)} strategies were tried, {ended}; verbose=True prints each"
         )
+    lines += [f"  note: this PyTorch does not allow {f.name}: {f.reason}" for f in missed()]
     return "\n".join(lines)

@@ -65,9 +65,9 @@ def main(arguments: Sequence[str]) -> int:
         return int(broken)
     width = max(len(finding.subject) for finding in findings)
     for finding in findings:
-        print(f"{finding.state:8}{finding.subject:{width}}  {finding.text}")
+        print(f"{finding.state:10}{finding.subject:{width}}  {finding.text}")
         if finding.help:
-            print(f"{'':8}{'':{width}}  -> {finding.help}")
+            print(f"{'':10}{'':{width}}  -> {finding.help}")
     return int(broken)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from sardonyx._base.errors import OnnxExporterError, failure, usage_error
 from sardonyx._base.packages import package
+from sardonyx._base.versions import warn_untested
 
 from .node_times import NodeTime, by_operator, measure, node_times, picture, times_text
 
@@ -96,6 +97,7 @@ def _provider(name: str, available: list[str]) -> str:
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
     ort = package("onnxruntime", "running a model")
+    warn_untested("onnxruntime")
     if not Path(options.model).is_file():
         raise usage_error(f"there is no file {options.model}")
     sizes = _sizes(options.size)

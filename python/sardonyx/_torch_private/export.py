@@ -52,8 +52,13 @@ def torch_sees_onnx_export() -> Iterator[None]:
     if (flag := _export_flag()) is None:
         yield
         return
-    with patched(*flag, True):
+    holder, attribute = flag
+    before = getattr(holder, attribute)
+    setattr(holder, attribute, True)
+    try:
         yield
+    finally:  # a property, which mock.patch.object() would delete
+        setattr(holder, attribute, before)
 
 
 def capture_options() -> dict[str, Any]:

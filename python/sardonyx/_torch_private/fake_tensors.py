@@ -5,15 +5,19 @@ Importing this module imports no torch; asking it for a class does.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import logging
 from typing import TYPE_CHECKING, Any
 
+from .probing import MissingError, lookup
+
 __all__ = [
     "FakeTensor",
     "FakeTensorMode",
     "FunctionalTensor",
+    "TorchDispatchMode",
     "checkpoint_offset",
     "decided_by_data",
     "is_fake_mode_active",
@@ -25,6 +29,7 @@ __all__ = [
 if TYPE_CHECKING:
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, unset_fake_temporarily
     from torch._subclasses.functional_tensor import FunctionalTensor
+    from torch.utils._python_dispatch import TorchDispatchMode
 
 _MODULE = "torch._subclasses.fake_tensor"
 _NAMES = {
@@ -32,6 +37,7 @@ _NAMES = {
     "FakeTensorMode": _MODULE,
     "unset_fake_temporarily": _MODULE,
     "FunctionalTensor": "torch._subclasses.functional_tensor",
+    "TorchDispatchMode": "torch.utils._python_dispatch",
 }
 
 if not TYPE_CHECKING:
@@ -53,17 +59,27 @@ def is_fake_mode_active() -> bool:
 @functools.cache
 def decided_by_data() -> tuple[type[Exception], ...]:
     """What capture raises where it would have to know data."""
-    from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
-
-    fake_tensor = importlib.import_module(_MODULE)
-    return (fake_tensor.DataDependentOutputException, GuardOnDataDependentSymNode)
+    symbolic = "torch.fx.experimental.symbolic_shapes"
+    return _found(
+        (_MODULE, "DataDependentOutputException"), (symbolic, "GuardOnDataDependentSymNode")
+    )
 
 
 @functools.cache
 def looks_at_data() -> tuple[type[Exception], ...]:
     """What fake tensors raise where a model looks at data, or makes a size of it."""
-    fake_tensor = importlib.import_module(_MODULE)
-    return (fake_tensor.DataDependentOutputException, fake_tensor.DynamicOutputShapeException)
+    return _found(
+        (_MODULE, "DataDependentOutputException"), (_MODULE, "DynamicOutputShapeException")
+    )
+
+
+def _found(*classes: tuple[str, str]) -> tuple[type[Exception], ...]:
+    """Those of these classes that this PyTorch has; what it lacks is an error like any other."""
+    found = []
+    for module, name in classes:
+        with contextlib.suppress(MissingError):
+            found.append(lookup(module, name))
+    return tuple(found)
 
 
 def logger() -> logging.Logger:

@@ -1,9 +1,11 @@
-"""What sees the calls of operators and functions, in front of autograd, and what is seen there."""
+"""What sees the calls of operators and functions, in front of autograd, and what is seen there.
+
+Only fake-tensor tracing imports this module: where PyTorch lacks one of these names, it is off.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -24,13 +26,9 @@ __all__ = [
     "TRANSFORMS",
     "FunctionMode",
     "OperatorMode",
-    "TorchDispatchMode",
-    "computing",
     "is_transformed",
     "name_in",
-    "not_captured",
     "tensor_of",
-    "unseen",
 ]
 
 # The marks that stand in a graph where a region begins or ends.
@@ -99,28 +97,3 @@ def tensor_of(
 
 # What subclasses of tensors have that want to see operators alone.
 NO_TORCH_FUNCTION: Any = torch._C._disabled_torch_function_impl
-
-
-@contextmanager
-def unseen() -> Iterator[None]:
-    """Within it, no mode sees functions of tensors."""
-    with torch._C.DisableTorchFunction():
-        yield
-
-
-@contextmanager
-def computing() -> Iterator[None]:
-    """Within it, tensors have data, whatever captures or watches the program that runs."""
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes(), torch.no_grad():
-        yield
-
-
-@contextmanager
-def not_captured() -> Iterator[None]:
-    """Within it, what torch.export runs does not go into its program."""
-    from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
-
-    with disable_proxy_modes_tracing():
-        yield

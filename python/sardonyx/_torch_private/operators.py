@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from .probing import MissingError, Probe, has, patched
+from .probing import MissingError, Probe, has, lookup, patched
 
 
 @cache
@@ -80,6 +80,8 @@ def _find_kernels() -> None:
     for needed in ("py_kernels", "_dispatch_cache"):
         if not hasattr(overload, needed):
             raise MissingError(f"overloads of this PyTorch have no {needed}")
+    lookup("torch._subclasses.fake_tensor", "FakeTensor")
+    lookup("torch._subclasses.functional_tensor", "FunctionalTensor")
     kernel_keys()
 
 

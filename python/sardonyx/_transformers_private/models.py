@@ -78,7 +78,9 @@ def built(model_class: type[Any], config: Any) -> Any:
 
     with torch.no_grad():
         with without_initialization():
-            model = model_class._from_config(config, dtype=torch.float32)
+            # Chooses the kind of attention, too; a class has it or is called.
+            make = getattr(model_class, "_from_config", None)
+            model = make(config, dtype=torch.float32) if make else model_class(config).float()
         for tensor in model.state_dict(keep_vars=True).values():
             tensor._is_hf_initialized = True
         model.initialize_weights()

@@ -201,9 +201,9 @@ def _apart(result: Any, given: tuple[Any, ...]) -> Any:
 
 @contextlib.contextmanager
 def _not_captured() -> Iterator[None]:
-    from sardonyx._torch_private import modes
+    from sardonyx._torch_private import contexts
 
-    with modes.not_captured():
+    with contexts.not_captured():
         yield
 
 

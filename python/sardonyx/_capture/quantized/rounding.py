@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from sardonyx._torch_private import modes, operators
+from sardonyx._torch_private import contexts, operators
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Affine:
 def adds_before_rounding() -> bool:
     """Whether the installed PyTorch adds the zero point before it rounds, which decides ties.
     Builds differ in it, so its kernel is run: 0.5 becomes 1.5 and 2, or 0 and 1."""
-    with modes.computing():
+    with contexts.computing():
         half = torch.full((1,), 0.5, device="cpu")
         return bool(torch.quantize_per_tensor(half, 1.0, 1, torch.quint8).int_repr().item() == 2)
 

@@ -16,7 +16,7 @@ from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec,
 from sardonyx import _native
 from sardonyx._capture.quantized import rounding
 from sardonyx._capture.shapes.dim_spec import Leaf
-from sardonyx._torch_private import modes, pytree
+from sardonyx._torch_private import contexts, pytree
 
 from .archive import Archived, archived
 from .inputs import Given, Texts, leaves_by_parameter, parts_of, text_of_default
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def _arange_counts_in_double() -> bool:
     """Whether the installed PyTorch counts what arange() to int64 gives before it cuts the end to
     an integer. Builds differ in it, so it is called: below 0.5 is one element, or none."""
-    with modes.computing():
+    with contexts.computing():
         return torch.arange(0.5, dtype=torch.int64, device="cpu").numel() == 1
 
 

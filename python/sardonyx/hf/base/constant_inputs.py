@@ -16,7 +16,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from sardonyx._base.errors import CaptureError
-from sardonyx._torch_private import modes, pytree
+from sardonyx._torch_private import contexts, pytree
 
 # Constants of more elements than this are left to the program.
 _MAX = 1 << 22
@@ -99,7 +99,7 @@ class KnownValues(TorchFunctionMode):
 
 
 def _place(tensor: torch.Tensor) -> int:
-    with modes.unseen():  # is nothing that the model calls
+    with contexts.unseen():  # is nothing that the model calls
         return tensor.untyped_storage().data_ptr()
 
 
@@ -125,5 +125,5 @@ def with_known(
 @contextlib.contextmanager
 def _for_real() -> Iterator[None]:
     """Outside of whatever captures the program."""
-    with modes.computing():
+    with contexts.computing():
         yield

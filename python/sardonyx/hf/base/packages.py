@@ -47,7 +47,8 @@ def transformers() -> Any:
     for each in conflicts(("transformers",)):
         if each.other == "torch":  # transformers would go on as if there were no torch
             raise refusal("SX2006", str(each), each.help, UsageError)
-    warn_untested("transformers")
+    for tested in ("torch", "transformers"):
+        warn_untested(tested)
     return found
 
 

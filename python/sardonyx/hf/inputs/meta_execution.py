@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import torch
 
 from sardonyx._capture.patches.recurrences import whole_recurrences
-from sardonyx._torch_private import fake_tensors, modes
+from sardonyx._torch_private import fake_tensors
 from sardonyx._transformers_private.models import batched_experts
 from sardonyx._transformers_private.tracing import nothing_kept
 from sardonyx.hf.base.experts import all_experts
@@ -26,7 +26,7 @@ _OF_DATA = fake_tensors.looks_at_data()
 _CONTAINERS = (dict, OrderedDict, list)
 
 
-class _Counting(modes.TorchDispatchMode):
+class _Counting(fake_tensors.TorchDispatchMode):
     """Counts the calls of operators."""
 
     def __init__(self) -> None:

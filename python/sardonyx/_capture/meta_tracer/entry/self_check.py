@@ -11,8 +11,8 @@ from torch import nn
 
 from sardonyx import _native
 from sardonyx._capture.context import capturing
+from sardonyx._torch_private import contexts
 from sardonyx._torch_private import export as torch_export
-from sardonyx._torch_private import modes
 
 from .capture import quick_capture
 from .program_text import lines_that_count
@@ -81,7 +81,7 @@ def programs() -> Iterator[Program]:
 def disagreement(programs: Callable[[], Iterator[Program]] = programs) -> str:
     """The first line in which the two captures differ, or why fake-tensor tracing cannot run.
     Empty where they agree."""
-    with modes.computing(), torch.random.fork_rng(devices=[]), torch.device("cpu"):
+    with contexts.computing(), torch.random.fork_rng(devices=[]), torch.device("cpu"):
         for program in programs():
             name = type(program.model).__name__.strip("_").lower()
             try:
