@@ -1,4 +1,5 @@
-"""What a capture changes of the user's tensors and module, put back."""
+"""Puts back what a run of the model, or a capture by PyTorch, changes of the user's tensors and
+module. What fake-tensor tracing itself leaves and declines is in `meta_tracer/isolation`."""
 
 from __future__ import annotations
 
