@@ -363,8 +363,8 @@ class Job:
         _native.set_program(program._native, self._settings)
         report.notes += notes
         report.notes += [
-            f"{name} is {_value_text(value)} in every run, and no input: {part.name} takes one image or "
-            f"sound of that size in each run"
+            f"{name} is {_value_text(value)} in every run, and no input: {part.name} takes one "
+            f"image or sound of that size in each run"
             for name, value in part.known.items()
         ]
         if placed is not None:
