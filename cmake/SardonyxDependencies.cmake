@@ -1,4 +1,5 @@
 # Third-party libraries: the system's where it has them, the upstream release otherwise, by its hash.
+# Without access to upstream, FETCHCONTENT_SOURCE_DIR_<PACKAGE> names a folder with its sources.
 # SARDONYX_SELF_CONTAINED puts them into our binaries, for machines that do not have them.
 
 include(FetchContent)
@@ -25,11 +26,10 @@ macro(sardonyx_find package)
   endif()
 endmacro()
 
-# The release that Debian 12 has, whose archive Debian keeps as it is.
+# The release that Debian 12 has.
 set(simdjson
     156b1bc5eb0561b2bd166b46d191fd3d95a3e709cc63761477d3b7aec2b6e9ed
-    https://github.com/simdjson/simdjson/archive/v3.0.1.tar.gz
-    https://deb.debian.org/debian/pool/main/s/simdjson/simdjson_3.0.1.orig.tar.gz)
+    https://github.com/simdjson/simdjson/archive/v3.0.1.tar.gz)
 if(SARDONYX_SELF_CONTAINED)
   set(SIMDJSON_BUILD_STATIC ON)  # systems have it as a shared library
   set(BUILD_SHARED_LIBS OFF)
@@ -59,7 +59,6 @@ if(hwy_FOUND)
 else()
   sardonyx_fetch(highway 566fc77315878473d9a6bd815f7de78c73734acdcb745c3dde8579560ac5440e
                  https://github.com/google/highway/archive/refs/tags/1.0.3.tar.gz
-                 https://deb.debian.org/debian/pool/main/h/highway/highway_1.0.3.orig.tar.gz
                  OPTIONS SOURCE_SUBDIR none)
   add_library(sardonyx_highway STATIC "${highway_SOURCE_DIR}/hwy/targets.cc")
   target_include_directories(sardonyx_highway SYSTEM PUBLIC "${highway_SOURCE_DIR}")

@@ -69,7 +69,15 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "program": ("schema", "ir", "facts", "inference", "text"),
     "proto": ("wire", "reader", "writer"),
     "functionalize": ("views", "calls", "writes"),
-    "torchscript": ("syntax", "values", "archive", "interpreter", "builtins", "control_flow"),
+    "torchscript": (
+        "syntax",
+        "values",
+        "archive",
+        "recording",
+        "builtins",
+        "control_flow",
+        "interpreter",
+    ),
     "passes": (
         "transposition",
         "loops",

@@ -55,6 +55,16 @@ BANNED = {re.compile(rf"\b(?:{phrase})", re.IGNORECASE): say for phrase, say in 
 # One search of a whole text in lower case, which most texts pass: ten times as fast as one by one.
 ANY = re.compile(rf"\b(?:{'|'.join(PHRASES).lower()})")
 
+# Names of variables and functions that tell nothing of what they hold: say what it is, such as
+# "message", "reasons" or "arguments".
+NAMES = re.compile(
+    r"^\s*(?:told|said)\s*(?::[^=]+)?=[^=]"
+    r"|\bdef _?(?:told|said)\("
+    r"|\b(?:auto|bool|std::string|[A-Z]\w+)[*&]?(?: const)?[*&]? (?:told|said)(?: =|;|\()",
+    re.MULTILINE,
+)
+NAMED_FOLDERS = ("include", "python", "src")
+
 # Pages that are written by tools from texts in the sources.
 GENERATED_PAGES = {"operators.md", "architectures.md", "targets.md"}
 # Sources whose comments, messages and names are checked.
@@ -110,13 +120,24 @@ def banned(file: Path, text: str) -> list[str]:
     return found
 
 
+def vague_names(file: Path, text: str) -> list[str]:
+    """Where a name tells nothing of what it stands for."""
+    return [
+        f"{file}:{text.count(chr(10), 0, match.end()) + 1}: name what `{match[0].strip()}` holds"
+        for match in NAMES.finditer(text)
+    ]
+
+
 def check(root: Path) -> list[str]:
     """Every complaint about the checkout at `root`."""
     complaints = [each for page in pages(root) for each in check_page(page)]
     for folder in SOURCE_FOLDERS:
         for file in sorted((root / folder).rglob("*")):
             if file.suffix in SOURCES and file.is_file() and file.name not in EXEMPT:
-                complaints += banned(file, file.read_text(encoding="utf-8"))
+                text = file.read_text(encoding="utf-8")
+                complaints += banned(file, text)
+                if folder in NAMED_FOLDERS:
+                    complaints += vague_names(file, text)
     complaints += check_data(root / "docs" / "data" / "figures.json")
     return complaints
 

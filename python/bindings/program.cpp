@@ -16,7 +16,7 @@
 #include "bindings.h"
 #include "frontends/live/walk.h"
 #include "frontends/live/weights.h"
-#include "frontends/torchscript/interpreter/torchscript.h"
+#include "frontends/torchscript/torchscript.h"
 #include "operator_source.h"
 #include "program/ir/dim_names.h"
 #include "program/ir/naming.h"

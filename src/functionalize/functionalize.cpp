@@ -169,15 +169,15 @@ void functionalize(Program& program) {
   Session session(program);
   if (!writes(session, *program.graph)) return;
 
-  Rewriter rewriter(session, *program.graph);
-  Aliases& aliases = rewriter.aliases();
+  FunctionalGraph graph(session, *program.graph);
+  Aliases& aliases = graph.aliases();
   const Sharing sharing = bind_tied_weights(program, aliases);
-  rewriter.run();
-  for (OutputSpec& output : program.outputs) rewriter.read_in(output.value);
+  Rewriter(graph).run();
+  for (OutputSpec& output : program.outputs) graph.read_in(output.value);
   add_mutated(program, aliases, session.diagnostics);
   check_overlaps(sharing, aliases, session.diagnostics);
   if (!session.diagnostics.empty()) throw base::Error(std::move(session.diagnostics));
-  rewriter.finish();
+  graph.finish();
   drop_dead_calls(*program.graph);
 }
 

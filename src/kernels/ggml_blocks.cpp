@@ -6,6 +6,24 @@
 #include <cstring>
 #include <limits>
 
+// All types of blocks that are supported: ggml's number and name, the elements and bytes of a
+// block, and the function that dequantizes one.
+#ifndef SARDONYX_GGML_BLOCKS
+#define SARDONYX_GGML_BLOCKS(ROW)   \
+  ROW(2, "Q4_0", 32, 18, q4_0)      \
+  ROW(3, "Q4_1", 32, 20, q4_1)      \
+  ROW(6, "Q5_0", 32, 22, q5_0)      \
+  ROW(7, "Q5_1", 32, 24, q5_1)      \
+  ROW(8, "Q8_0", 32, 34, q8_0)      \
+  ROW(10, "Q2_K", 256, 84, q2_k)    \
+  ROW(11, "Q3_K", 256, 110, q3_k)   \
+  ROW(12, "Q4_K", 256, 144, q4_k)   \
+  ROW(13, "Q5_K", 256, 176, q5_k)   \
+  ROW(14, "Q6_K", 256, 210, q6_k)   \
+  ROW(20, "IQ4_NL", 32, 18, iq4_nl) \
+  ROW(39, "MXFP4", 32, 17, mxfp4)
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/ggml_blocks.cpp"
 #include <hwy/foreach_target.h>
@@ -218,30 +236,13 @@ HWY_INLINE void each(const Byte* blocks, std::int64_t count, int bytes, int elem
 void dequantize(std::uint32_t type, const Byte* blocks, std::int64_t count, int bytes, int elements,
                 float* values) {
   switch (type) {
-    case 2:
-      return each(blocks, count, bytes, elements, values, q4_0);
-    case 3:
-      return each(blocks, count, bytes, elements, values, q4_1);
-    case 6:
-      return each(blocks, count, bytes, elements, values, q5_0);
-    case 7:
-      return each(blocks, count, bytes, elements, values, q5_1);
-    case 8:
-      return each(blocks, count, bytes, elements, values, q8_0);
-    case 10:
-      return each(blocks, count, bytes, elements, values, q2_k);
-    case 11:
-      return each(blocks, count, bytes, elements, values, q3_k);
-    case 12:
-      return each(blocks, count, bytes, elements, values, q4_k);
-    case 13:
-      return each(blocks, count, bytes, elements, values, q5_k);
-    case 14:
-      return each(blocks, count, bytes, elements, values, q6_k);
-    case 20:
-      return each(blocks, count, bytes, elements, values, iq4_nl);
+#define SARDONYX_DEQUANTIZE(number, name, block_elements, block_bytes, function) \
+  case number:                                                                   \
+    return each(blocks, count, bytes, elements, values, function);
+    SARDONYX_GGML_BLOCKS(SARDONYX_DEQUANTIZE)
+#undef SARDONYX_DEQUANTIZE
     default:
-      return each(blocks, count, bytes, elements, values, mxfp4);
+      HWY_ABORT("no type of blocks: %u", type);
   }
 }
 
@@ -256,18 +257,10 @@ namespace {
 
 HWY_EXPORT(dequantize);
 
-constexpr std::array<GgmlBlock, 12> kBlocks = {{{2, "Q4_0", 32, 18},
-                                                {3, "Q4_1", 32, 20},
-                                                {6, "Q5_0", 32, 22},
-                                                {7, "Q5_1", 32, 24},
-                                                {8, "Q8_0", 32, 34},
-                                                {10, "Q2_K", 256, 84},
-                                                {11, "Q3_K", 256, 110},
-                                                {12, "Q4_K", 256, 144},
-                                                {13, "Q5_K", 256, 176},
-                                                {14, "Q6_K", 256, 210},
-                                                {20, "IQ4_NL", 32, 18},
-                                                {39, "MXFP4", 32, 17}}};
+#define SARDONYX_BLOCK(number, name, elements, bytes, function) \
+  GgmlBlock{number, name, elements, bytes},
+constexpr std::array kBlocks = {SARDONYX_GGML_BLOCKS(SARDONYX_BLOCK)};
+#undef SARDONYX_BLOCK
 
 }  // namespace
 

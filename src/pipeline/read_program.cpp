@@ -7,7 +7,7 @@
 #include "base/mapped_file.h"
 #include "frontends/archive/zip.h"
 #include "frontends/pt2/pt2.h"
-#include "frontends/torchscript/interpreter/torchscript.h"
+#include "frontends/torchscript/torchscript.h"
 #include "pipeline/file_kinds.h"
 #include "program/ir/dim_names.h"
 #include "sardonyx/sardonyx.h"

@@ -12,6 +12,7 @@
 #include "base/diagnostic.h"
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
+#include "onnx/operators/traits.h"
 #include "precision/selection.h"
 #include "precision/stacked_weights.h"
 
@@ -103,28 +104,20 @@ bool magnifies(const onnx::Use& use) {
 
 // What comes near zero where its operand does.
 bool keeps_zeros(const onnx::Use& use) {
+  if (onnx::has_trait(use.node->op, onnx::Trait::kRearranges)) return use.index == 0;
   switch (use.node->op) {
     case Op::kAbs:
     case Op::kAdd:
     case Op::kCast:
     case Op::kClip:
     case Op::kConcat:
-    case Op::kExpand:
-    case Op::kFlatten:
-    case Op::kIdentity:
     case Op::kMax:
     case Op::kMin:
     case Op::kMul:
     case Op::kNeg:
     case Op::kPow:
     case Op::kRelu:
-    case Op::kReshape:
-    case Op::kSlice:
-    case Op::kSplit:
-    case Op::kSqueeze:
     case Op::kSub:
-    case Op::kTranspose:
-    case Op::kUnsqueeze:
     case Op::kWhere:
       return true;
     case Op::kDiv:

@@ -55,7 +55,7 @@ def test_where_no_capture_holds_for_one_it_is_told(monkeypatch: pytest.MonkeyPat
     torch.testing.assert_close(made(x)[0], LastTwo()(x))
     (note,) = made.notes
     assert note.code == "SX1015"
-    assert "assumes that they are at least 2" in note.message
+    assert "assumes at least 2" in note.message
 
 
 class LastOfParts(nn.Module):

@@ -225,3 +225,18 @@ def test_words(tmp_path, text, complaint):
     complaints = check_words.check(tmp_path)
     assert (complaint is None) == (complaints == [])
     assert complaint is None or complaint in complaints[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "complains"),
+    [
+        ("python/a.py", "    said = str(error)\n", True),
+        ("python/a.py", "def _told(error): ...\n", True),
+        ("python/a.py", "# What a message said = what it says.\nif said == 1: ...\n", False),
+        ("src/a.cpp", "  const auto said = message();\n", True),
+        ("src/a.cpp", "  const auto message = read();  // as said\n", False),
+    ],
+)
+def test_names_that_tell_nothing(tmp_path, file, text, complains):
+    write(tmp_path / file, text)
+    assert bool(check_words.check(tmp_path)) == complains

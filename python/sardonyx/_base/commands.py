@@ -9,7 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .errors import OnnxExporterError, OnnxExporterWarning, failure
+from .errors import (
+    OnnxExporterError,
+    OnnxExporterWarning,
+    UsageError,
+    failure,
+    failure_text,
+)
 
 
 @contextmanager
@@ -31,19 +37,27 @@ def plain_warnings() -> Iterator[None]:
         warnings.showwarning = show
 
 
-def run_command(as_json: bool, work: Callable[[], tuple[dict[str, Any], str]]) -> int:
+def run_command(
+    as_json: bool,
+    work: Callable[[], tuple[dict[str, Any], str]],
+    failures: tuple[type[Exception], ...] = (OnnxExporterError, OSError),
+) -> int:
     """Prints the JSON object or the text that the work gives, and errors to standard error.
 
-    Returns the exit code: 0, 1 for a failure, 2 for wrong usage.
+    Exceptions of other classes than `failures` are raised. Returns the exit code: 0, 1 for a
+    failure, 2 for wrong usage.
     """
     try:
         result, text = work()
-    except (OnnxExporterError, OSError) as error:
+    except failures as error:
         if as_json:
-            print(json.dumps(failure(error)))
+            print(_json(failure(error)))
         else:
-            known = isinstance(error, OnnxExporterError) and error.diagnostics
-            print(error if known else f"error: {error}", file=sys.stderr)
-        return 2 if isinstance(error, ValueError) else 1
-    print(json.dumps({"ok": True, **result}) if as_json else text)
+            print(failure_text(error), file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1
+    print(_json({"ok": True, **result}) if as_json else text)
     return 0
+
+
+def _json(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False)

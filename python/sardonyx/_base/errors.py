@@ -189,5 +189,12 @@ def failure(error: Exception) -> dict[str, Any]:
     return {"ok": False, "diagnostics": records}
 
 
+def failure_text(error: Exception) -> str:
+    """What a command prints when it fails."""
+    if not isinstance(error, OnnxExporterError):
+        return f"error: {error}" if isinstance(error, OSError) else f"error: {_headed(error)}"
+    return str(error) if error.diagnostics else f"error: {error}"
+
+
 def _headed(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"

@@ -20,7 +20,7 @@ from .guards.assertions import Checks
 from .guards.guards import Questions
 from .guards.specializations import Frozen
 from .meta_tracer.fallback import DeclinedError
-from .patches.isolation import module_kept_on_error, tensors_unmarked
+from .patches.restoration import module_kept_on_error, tensors_unmarked
 from .shapes.clamped_slices import clamped_slices
 from .shapes.dim_names import constant_dims, equal_dims
 from .shapes.dim_spec import Leaf

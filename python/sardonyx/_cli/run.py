@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -13,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sardonyx._base.errors import OnnxExporterError, failure, usage_error
+from sardonyx._base.commands import run_command
+from sardonyx._base.errors import OnnxExporterError, usage_error
 from sardonyx._base.packages import package
 from sardonyx._base.versions import warn_untested
 
@@ -30,19 +30,12 @@ _TYPES = {
 def main(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit code: 0, 1 for a failure, 2 for wrong usage."""
     options = parser().parse_args(arguments)
-    try:
+
+    def work() -> tuple[dict[str, Any], str]:
         result = _run(options)
-    except OnnxExporterError as error:
-        if options.json:
-            print(json.dumps(failure(error)))
-        else:
-            print(f"error: {error}" if not error.diagnostics else error, file=sys.stderr)
-        return 2 if isinstance(error, ValueError) else 1
-    if options.json:
-        print(json.dumps({"ok": True, **result}))
-    else:
-        _print(result, [NodeTime(**each) for each in result["operators"]])
-    return 0
+        return result, _text(result, [NodeTime(**each) for each in result["operators"]])
+
+    return run_command(options.json, work)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -192,7 +185,8 @@ def _described(name: str, value: Any) -> dict[str, Any]:
     return record
 
 
-def _print(result: dict[str, Any], operators: Sequence[NodeTime]) -> None:
+def _text(result: dict[str, Any], operators: Sequence[NodeTime]) -> str:
+    lines = []
     for kind in ("inputs", "outputs"):
         for each in result[kind]:
             shape = ", ".join(map(str, each.get("shape", ())))
@@ -201,6 +195,6 @@ def _print(result: dict[str, Any], operators: Sequence[NodeTime]) -> None:
                 text += f" from {each['min']:.4g} to {each['max']:.4g}, mean {each['mean']:.4g}"
             if each.get("not_finite"):
                 text += f", {each['not_finite']} NaN or infinite"
-            print(text)
-    print(f"{result['seconds'] * 1e3:.3f} ms a run")
-    print(times_text(operators))
+            lines.append(text)
+    lines += [f"{result['seconds'] * 1e3:.3f} ms a run", times_text(operators)]
+    return "\n".join(lines)

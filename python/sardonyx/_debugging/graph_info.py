@@ -262,8 +262,8 @@ class GraphInfo:
                 array = torch.as_tensor(value).numpy(force=True)
                 message = onnx.numpy_helper.from_array(array, label)
                 (data / f"{group}_{i}.pb").write_bytes(message.SerializeToString())
-        said = {"partition": self.id, "mismatch": str(self.mismatch_error)}
-        (folder / "mismatch.json").write_text(json.dumps(said, indent=2), encoding="utf-8")
+        record = {"partition": self.id, "mismatch": str(self.mismatch_error)}
+        (folder / "mismatch.json").write_text(json.dumps(record, indent=2), encoding="utf-8")
         return str(folder)
 
 

@@ -60,7 +60,7 @@ def _eager(model: Any) -> Callable[[Inputs], Any]:
     """What runs the model on copies of inputs, and leaves it as it was."""
     import torch
 
-    from sardonyx._capture.patches.isolation import module_kept
+    from sardonyx._capture.patches.restoration import module_kept
     from sardonyx._capture.strategies.buffers import buffers_put_back
 
     def run(inputs: Inputs) -> Any:
@@ -89,8 +89,8 @@ def _compared(
     try:
         actual = program(*inputs[0], **inputs[1])
     except Exception as error:
-        said = str(error).strip().splitlines()
-        text = f"the model fails where {where}, and eager PyTorch does not: {said[-1:] or ['']}"
+        lines = str(error).strip().splitlines()
+        text = f"the model fails where {where}, and eager PyTorch does not: {lines[-1:] or ['']}"
         return [Diagnostic("SX1901", text)]
     return list(_findings(program.output_names, expected, actual, f", where {where}"))
 

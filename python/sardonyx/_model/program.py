@@ -119,8 +119,8 @@ class ONNXProgram:
         return [f"{n.severity}[{n.code}]: {n.message}" for n in self.notes if n.severity != "note"]
 
     def __str__(self) -> str:
-        said = "".join(f"# {line}\n" for text in self._warnings for line in text.splitlines())
-        return said + str(self._model)
+        comments = "".join(f"# {line}\n" for text in self._warnings for line in text.splitlines())
+        return comments + str(self._model)
 
     def __repr__(self) -> str:
         inputs, outputs = ", ".join(self.input_names), ", ".join(self.output_names)

@@ -29,7 +29,7 @@ class ReportContent:
     """Fields are empty where an export did not come that far."""
 
     steps: Sequence[Step]
-    said: Sequence[str]
+    messages: Sequence[str]
     error: str
     diagnostics: Sequence[Diagnostic]
     notes: Sequence[Diagnostic]
@@ -62,7 +62,7 @@ def report_content(
     notes = program.notes if program else ()
     return ReportContent(
         steps=steps.done,
-        said=steps.said,
+        messages=steps.messages,
         error=str(error) or type(error).__name__ if error is not None else "",
         diagnostics=diagnostics,
         notes=notes,

@@ -42,7 +42,7 @@ def _body(content: ReportContent) -> Iterator[str]:
     yield from _text("Model", content.model, folded=True)
     yield from _text("Captured program", content.program, folded=True)
     yield from _text("Profile", content.profile, folded=True)
-    yield from _text("What was said on the way", "\n".join(content.said), folded=True)
+    yield from _text("What was said on the way", "\n".join(content.messages), folded=True)
     yield "<h2>Environment</h2>"
     yield table(("", "version"), content.environment.items())
 

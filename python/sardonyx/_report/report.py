@@ -66,7 +66,7 @@ def _lines(content: ReportContent) -> Iterator[str]:
     yield from _model(content)
     yield from _block("Captured program", content.program)
     yield from _block("Profile", content.profile)
-    yield from _block("What was said on the way", "\n".join(content.said))
+    yield from _block("What was said on the way", "\n".join(content.messages))
     yield "## Environment"
     yield ""
     for name, version in content.environment.items():

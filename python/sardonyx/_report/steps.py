@@ -28,11 +28,11 @@ class Steps:
 
     verbose: bool
     done: list[Step] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
     def say(self, text: str) -> None:
         """A line for the user, kept for the report."""
-        self.said.append(text)
+        self.messages.append(text)
         LOGGER.info("%s", text)
         if self.verbose:
             print(f"[sardonyx] {text}", file=sys.stderr)

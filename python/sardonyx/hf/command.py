@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import sys
 from collections.abc import Sequence
 from typing import Any
 
-from sardonyx._base.errors import OnnxExporterError, UsageError, failure
+from sardonyx._base.commands import run_command
 from sardonyx._optimize.dims import numbers
 from sardonyx._optimize.precision import PRECISIONS
 
 from .base.tasks import TASKS, WITH_PAST
-
-_SUCCESS, _FAILURE, _USAGE = 0, 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,19 +21,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = parser().parse_args(arguments)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    try:
+
+    def work() -> tuple[dict[str, Any], str]:
         report = _export(options)
-    except OnnxExporterError as error:
-        _print_error(error, options.json)
-        return _USAGE if isinstance(error, UsageError) else _FAILURE
-    except Exception as error:
-        _print_error(error, options.json)
-        return _FAILURE
-    if options.json:
-        print(json.dumps({"ok": True, **report.as_dict()}, ensure_ascii=False))
-    else:
-        print(report)
-    return _SUCCESS
+        return report.as_dict(), str(report)
+
+    # Whatever transformers or the model raises is the command's failure.
+    return run_command(options.json, work, failures=(Exception,))
 
 
 def _positive(text: str) -> int:
@@ -82,15 +72,6 @@ def _quieten() -> None:
     logging = transformers().utils.logging
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-
-
-def _print_error(error: Exception, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(failure(error), ensure_ascii=False))
-    elif isinstance(error, OnnxExporterError) and error.diagnostics:
-        print(error, file=sys.stderr)
-    else:
-        print(f"error: {type(error).__name__}: {error}", file=sys.stderr)
 
 
 def parser() -> argparse.ArgumentParser:

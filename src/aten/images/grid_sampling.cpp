@@ -3,6 +3,7 @@
 
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
+#include "onnx/definitions/grids.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -23,20 +24,6 @@ Outputs grid_sampler(const Call& call, Emit& onnx) {
   return {cast_to_result(onnx, call, read)};
 }
 
-// The centers of `size` elements in [-1, 1]; with align_corners the first and last ones lie on its
-// ends, and a single one in the middle.
-Value centers(Emit& onnx, Expr size, bool align_corners, DType dtype) {
-  const Value index = onnx.cast(onnx.range(size), dtype), one = onnx.one(dtype);
-  const Value twice = onnx.add(index, index);
-  if (!align_corners) {
-    const Value count = onnx.real_size(size, dtype);
-    return onnx.div(onnx.sub(onnx.add(twice, one), count), count);
-  }
-  const Expr steps = symbolic::max(size - 1, 1);
-  const Value place = onnx.div(twice, onnx.real_size(steps, dtype));
-  return onnx.sub(place, onnx.real_size(symbolic::min(size - 1, 1), dtype));
-}
-
 // theta [N, axes, axes + 1] -> [N, sizes..., axes], coordinates listed from the last axis.
 Outputs affine_grid_generator(const Call& call, Emit& onnx) {
   const DType dtype = computing_type(call.result_dtype());
@@ -50,8 +37,8 @@ Outputs affine_grid_generator(const Call& call, Emit& onnx) {
   Value sum = onnx.select(map, -1, axes);
   for (std::int64_t i = 0; i < axes; ++i) {
     // Column i belongs to axis axes - 1 - i of the places.
-    Value along =
-        centers(onnx, out[static_cast<std::size_t>(axes - i)], call.flag("align_corners"), dtype);
+    const Value count = onnx.size(out[static_cast<std::size_t>(axes - i)]);
+    Value along = onnx::element_centers(onnx, count, call.flag("align_corners"), dtype);
     std::vector<std::int64_t> behind(static_cast<std::size_t>(i) + 1);
     std::iota(behind.begin(), behind.end(), std::int64_t{1});
     along = onnx.unsqueeze(along, behind);

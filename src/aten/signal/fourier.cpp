@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "aten/complex/math.h"
+#include "onnx/definitions/fourier.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -66,20 +67,16 @@ Value weights(Emit& onnx, const Roots& roots, Value row, Value period) {
                       : roots.scaling == Scaling::kByLength ? onnx.reciprocal(period)
                                                             : onnx.one(dtype);
   if (!roots.weighted) return scale;
-  const Value twice = onnx.mul(row, onnx.int_scalar(2));
-  const Value alone =
-      onnx.or_(onnx.equal(row, onnx.int_scalar(0)), onnx.equal(twice, onnx.size(roots.period)));
-  return onnx.mul(onnx.where(alone, onnx.one(dtype), onnx.scalar(2, dtype)), scale);
+  return onnx.mul(onnx::spectrum_weights(onnx, row, onnx.size(roots.period), dtype), scale);
 }
 
 Parts computed_roots(Emit& onnx, const Roots& roots, DType dtype) {
   const Value row = onnx.unsqueeze(onnx.range(roots.rows), {1});
   const Value column = onnx.unsqueeze(onnx.range(roots.columns), {0});
-  const Value steps = onnx.mod(onnx.mul(row, column), onnx.size(roots.period));
   const Value period = onnx.cast(onnx.size(roots.period), DType::kFloat64);
   const double turn = (roots.inverse ? 2 : -2) * std::numbers::pi;
-  const Value angle = onnx.div(
-      onnx.mul(onnx.cast(steps, DType::kFloat64), onnx.scalar(turn, DType::kFloat64)), period);
+  const Value angle =
+      onnx::fourier_angles(onnx, row, column, onnx.size(roots.period), turn, DType::kFloat64);
   const Value weight = weights(onnx, roots, row, period);
   return {onnx.cast(onnx.mul(onnx.cos(angle), weight), dtype),
           onnx.cast(onnx.mul(onnx.sin(angle), weight), dtype)};

@@ -1,12 +1,11 @@
-// Bodies of control flow: what they write to of what they are given becomes a further result.
+#include "functionalize/writes/bodies.h"
+
 #include <algorithm>
-#include <memory>
-#include <string_view>
-#include <utility>
+#include <optional>
 
 #include "functionalize/views/refusal.h"
-#include "functionalize/writes/loop_inputs.h"
-#include "functionalize/writes/rewriter.h"
+#include "functionalize/writes/counted_loops.h"
+#include "functionalize/writes/while_loops.h"
 
 namespace sardonyx::functionalize {
 namespace {
@@ -35,55 +34,9 @@ bool can_return_writes(const program::Region& region, const Graph* body, std::si
 
 }  // namespace
 
-// Operands that are the same tensor are one in the body, too; those that may be, or that see parts
-// of one, may be.
-void Rewriter::bind_operands(const std::vector<Value*>& operands, Rewriter& inner) {
-  for (std::size_t i = 0; i < operands.size() && i < inner.graph_.inputs.size(); ++i) {
-    Value* input = inner.graph_.inputs[i];
-    if (!input || !operands[i]) continue;
-    for (std::size_t j = 0; j < i; ++j) {
-      if (!operands[j] || !inner.graph_.inputs[j]) continue;
-      Value* const earlier = inner.graph_.inputs[j];
-      if (aliases_.of(operands[i]) == aliases_.of(operands[j])) {
-        inner.aliases_.bind(input, inner.aliases_.of(earlier));
-        break;
-      }
-      if (may_be_one(aliases_.of(operands[i])->memory, aliases_.of(operands[j])->memory))
-        inner.aliases_.may_share(input, earlier);
-    }
-  }
-}
-
-std::vector<Rewriter::BodyWrite> Rewriter::written_operands(const std::vector<Value*>& operands,
-                                                            const Rewriter& inner) {
-  std::vector<BodyWrite> found;
-  for (std::size_t i = 0; i < inner.graph_.inputs.size(); ++i) {
-    const Value* input = inner.graph_.inputs[i];
-    const Call* write = input ? inner.aliases_.write_to(input) : nullptr;
-    if (write) found.push_back({i, i < operands.size() ? operands[i] : nullptr, write});
-  }
-  return found;
-}
-
-// Another operand sees a part of what the body writes to, and would have to show it in the body. So
-// does the same one, where the body is given it once more and carries it: they part in the first
-// run.
-bool Rewriter::seen_elsewhere(const program::Region& region, const BodyWrite& written,
-                              const std::vector<Value*>& operands) {
-  const Alias* own = aliases_.of(written.operand);
-  const bool is_carried =
-      region.kind->runs == Runs::kCounted && written.position <= region.carried->size();
-  const auto is_own = [&](Value* other) { return other && aliases_.of(other) == own; };
-  if (is_carried && std::ranges::count_if(operands, is_own) > 1) return true;
-  return std::any_of(operands.begin(), operands.end(), [&](Value* other) {
-    if (!other) return false;
-    const Alias* alias = aliases_.of(other);
-    return alias != own && alias->memory == own->memory;
-  });
-}
-
-void Rewriter::refuse_body_write(const Call& call, const Graph& body, const BodyWrite& written) {
-  session_.diagnostics.push_back(
+void refuse_body_write(std::vector<base::Diagnostic>& diagnostics, const Call& call,
+                       const Graph& body, const BodyWrite& written) {
+  diagnostics.push_back(
       diagnostic_at(*written.write, "SX1704",
                     "the body '" + body.name + "' of " + call.schema->qualified() + " (" +
                         place_of(call.source, call.name) + ") writes to '" +
@@ -91,148 +44,143 @@ void Rewriter::refuse_body_write(const Call& call, const Graph& body, const Body
                     "return the new value from the body instead"));
 }
 
-void Rewriter::visit_bodies(Call& call, const program::Region& region) {
-  const std::vector<Value*> operands = region.operands();
-  std::vector<std::unique_ptr<Rewriter>> inner;
-  std::vector<BodyWrite> writes;
-  for (Graph* body : distinct(region.bodies)) {
-    inner.push_back(std::make_unique<Rewriter>(session_, *body));
-    bind_operands(operands, *inner.back());
-    const List left = body->outputs;  // before the writes in the body are gone
-    inner.back()->run();
-    if (region.kind->runs == Runs::kOneOf) learn_of_branch(call, *inner.back(), left, operands);
-    if (region.kind->runs == Runs::kCounted) learn_of_loop(call, region, *inner.back(), left);
-    for (const BodyWrite& written : written_operands(operands, *inner.back())) {
-      if (!can_return_writes(region, body, written.position) || !written.operand ||
-          seen_elsewhere(region, written, operands)) {
-        refuse_body_write(call, *body, written);
-        continue;
-      }
-      if (region.kind->runs == Runs::kCounted) {
-        const Reach reach = reach_of(call, region, *inner.back(), left, written);
-        if (reach == Reach::kUnknown) refuse_body_write(call, *body, written);
-        if (reach != Reach::kOperand) continue;
-      }
-      const Alias* alias = aliases_.of(written.operand);
-      const bool known = std::any_of(writes.begin(), writes.end(), [&](const BodyWrite& other) {
-        return aliases_.of(other.operand) == alias;
-      });
-      if (!known) writes.push_back(written);
-    }
+BodyRewriter::BodyRewriter(FunctionalGraph& outer, Call& call, const program::Region& region)
+    : outer_(outer), call_(call), region_(region), operands_(region.operands()) {}
+
+void BodyRewriter::run(const Rewrite& rewrite) {
+  for (Graph* graph : distinct(region_.bodies)) {
+    FunctionalGraph& body =
+        *bodies_.emplace_back(std::make_unique<FunctionalGraph>(outer_.session(), *graph));
+    bind_operands(body);
+    const List outputs = graph->outputs;  // before the writes in the body are gone
+    rewrite(body);
+    add_writes_of(body, outputs);
   }
-  if (!writes.empty()) {
-    if (region.kind->runs == Runs::kOneOf) {
-      for (auto& each : inner) each->return_contents(writes);
-      for (BodyWrite& written : writes)
-        written.content = builder_.output(call, type_of(*written.operand), written.operand->name);
-    } else if (region.kind->runs == Runs::kCounted) {
-      carry_counted(call, *region.kind, *inner.front(), writes);
-    } else {
-      carry_contents(call, *region.kind, *inner.front(), *inner.back(), writes);
-    }
-  }
-  for (auto& each : inner) each->finish();
-  for (Argument& argument : call.arguments) read_in(argument);
-  calls_.push_back(&call);
-  for (const BodyWrite& written : writes)
-    store(written.operand, written.content, nullptr, *written.write);
-  for (const MayShare& each : shared_) aliases_.may_share(each.output, each.operand);
-  for (const MayWrite& each : possible_writes_)
-    aliases_.note_possible_write(each.operand, *each.write);
-  shared_.clear();
-  possible_writes_.clear();
+  if (!writes_.empty()) return_writes();
+  for (const auto& body : bodies_) body->finish();
+  for (Argument& argument : call_.arguments) outer_.read_in(argument);
+  outer_.append(call_);
+  note_effects();
 }
 
-// Behind a branch, what it gave may be what it was given.
-void Rewriter::learn_of_branch(const Call& call, Rewriter& body, const List& outputs,
-                               const std::vector<Value*>& operands) {
-  for (std::size_t i = 0; i < body.graph_.inputs.size() && i < operands.size(); ++i) {
-    Value* const input = body.graph_.inputs[i];
-    if (!input || !operands[i]) continue;
-    if (const Call* write = body.aliases_.possible_write_to(input))
-      possible_writes_.push_back({operands[i], write});
-    const Memory* const memory = body.aliases_.of(input)->memory;
-    for (std::size_t j = 0; j < call.outputs.size() && j < outputs.size(); ++j) {
-      Value* const left = program::tensor_of(outputs[j]);
-      if (left && call.outputs[j] && may_be_one(body.aliases_.of(left)->memory, memory))
-        shared_.push_back({call.outputs[j], operands[i]});
-    }
+// Those that show in operands after the call.
+void BodyRewriter::add_writes_of(FunctionalGraph& body, const List& outputs) {
+  std::optional<CountedLoop> loop;
+  if (region_.kind->runs == Runs::kOneOf) learn_of_branch(body, outputs);
+  if (region_.kind->runs == Runs::kCounted) {
+    loop.emplace(outer_, call_, region_, body, outputs);
+    loop->learn(effects_);
   }
-}
-
-// A branch gives what its inputs hold in the end.
-void Rewriter::return_contents(const std::vector<BodyWrite>& writes) {
-  for (const BodyWrite& written : writes) {
-    Value* input = graph_.inputs[written.position];
-    graph_.outputs.push_back(aliases_.current(aliases_.of(input)));
-  }
-}
-
-// A loop carries what its body writes to. What it carries anyway is the body's own from the second
-// run on: only what the first run writes reaches the operand.
-void Rewriter::carry_contents(Call& call, const program::RegionKind& kind, Rewriter& condition,
-                              Rewriter& step, std::vector<BodyWrite>& writes) {
-  List& carried = list_argument(call, kind.carried);
-  List& further = list_argument(call, kind.given);
-  const std::size_t count = carried.size();
-  call.outputs.resize(count);
-  std::stable_partition(writes.begin(), writes.end(),
-                        [&](const BodyWrite& each) { return each.position >= count; });
-  std::vector<std::size_t> moved;
-  Value* is_first = nullptr;
-  for (BodyWrite& written : writes) {
-    Value* input = step.graph_.inputs[written.position];
-    Value* content = step.aliases_.current(step.aliases_.of(input));
-    if (written.position >= count) {
-      moved.push_back(written.position);
-    } else {
-      if (!is_first) is_first = carry_flag(call, carried, condition, step);
-      const Type type = type_of(*written.operand);
-      condition.new_input(written.operand->name, type);
-      content = step.builder_.add("aten::where.self",
-                                  {{"condition", is_first},
-                                   {"self", content},
-                                   {"other", step.new_input(written.operand->name, type)}},
-                                  type, {written.write->source, written.write->name}, input->name);
-    }
-    carried.emplace_back(written.operand);
-    step.graph_.outputs.push_back(content);
-    written.content = builder_.output(call, type_of(*written.operand), written.operand->name);
-  }
-  List rest;
-  for (std::size_t i = 0; i < further.size(); ++i) {
-    if (std::find(moved.begin(), moved.end(), count + i) == moved.end()) rest.push_back(further[i]);
-  }
-  const std::size_t captured = count + further.size();
-  further = std::move(rest);
-  for (Rewriter* each : {&condition, &step}) order_inputs(each->graph_, count, captured, moved);
-}
-
-// True in the first run.
-Value* Rewriter::carry_flag(Call& call, List& carried, Rewriter& condition, Rewriter& step) {
-  const Type type = contiguous(base::DType::kBool, {});
-  const Cause cause{call.source, call.name};
-  const auto full = [&](Builder& builder, bool value) {
-    return builder.add("aten::full",
-                       {{"size", List()}, {"fill_value", value}, {"dtype", type.dtype}}, type,
-                       cause, "is_first");
+  const auto refuse = [&](const BodyWrite& written) {
+    refuse_body_write(outer_.session().diagnostics, call_, body.graph(), written);
   };
-  carried.emplace_back(full(builder_, true));
-  step.graph_.outputs.push_back(full(step.builder_, false));
-  call.outputs.push_back(nullptr);
-  condition.new_input("is_first", type);
-  return step.new_input("is_first", type);
+  for (const BodyWrite& written : written_operands(body)) {
+    if (!can_return_writes(region_, &body.graph(), written.position) || !written.operand ||
+        seen_elsewhere(written)) {
+      refuse(written);
+      continue;
+    }
+    if (loop) {
+      const CountedLoop::Reach reach = loop->reach_of(written);
+      if (reach == CountedLoop::Reach::kUnknown) refuse(written);
+      if (reach != CountedLoop::Reach::kOperand) continue;
+    }
+    const Alias* alias = outer_.aliases().of(written.operand);
+    const bool is_known = std::ranges::any_of(writes_, [&](const BodyWrite& other) {
+      return outer_.aliases().of(other.operand) == alias;
+    });
+    if (!is_known) writes_.push_back(written);
+  }
 }
 
-Value* Rewriter::new_input(std::string_view name, const Type& type) {
-  Value* value = builder_.program().add_value();
-  value->name = session_.names.fresh(name);
-  session_.names.take(value->name);
-  value->dtype = type.dtype;
-  value->shape = type.shape;
-  value->strides = type.strides;
-  graph_.inputs.push_back(value);
-  return value;
+// The call gets an output for each write.
+void BodyRewriter::return_writes() {
+  if (region_.kind->runs == Runs::kCounted)
+    return carry_counted(outer_, call_, *region_.kind, *bodies_.front(), writes_);
+  if (region_.kind->runs != Runs::kOneOf) {
+    return carry_contents(outer_, call_, *region_.kind, *bodies_.front(), *bodies_.back(), writes_);
+  }
+  // A branch gives what its inputs hold in the end.
+  for (const auto& body : bodies_) {
+    for (const BodyWrite& written : writes_) {
+      Value* input = body->graph().inputs[written.position];
+      body->graph().outputs.push_back(body->aliases().current(body->aliases().of(input)));
+    }
+  }
+  for (BodyWrite& written : writes_) {
+    written.content =
+        outer_.builder().output(call_, type_of(*written.operand), written.operand->name);
+  }
+}
+
+void BodyRewriter::note_effects() {
+  for (const BodyWrite& written : writes_)
+    outer_.store(written.operand, written.content, nullptr, *written.write);
+  for (const auto& each : effects_.shared) outer_.aliases().may_share(each.output, each.operand);
+  for (const auto& each : effects_.writes)
+    outer_.aliases().note_possible_write(each.operand, *each.write);
+}
+
+// Operands that are the same tensor are one in the body, too; those that may be, or that see parts
+// of one, may be.
+void BodyRewriter::bind_operands(FunctionalGraph& body) {
+  for (std::size_t i = 0; i < operands_.size() && i < body.graph().inputs.size(); ++i) {
+    Value* input = body.graph().inputs[i];
+    if (!input || !operands_[i]) continue;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!operands_[j] || !body.graph().inputs[j]) continue;
+      Value* const earlier = body.graph().inputs[j];
+      if (outer_.aliases().of(operands_[i]) == outer_.aliases().of(operands_[j])) {
+        body.aliases().bind(input, body.aliases().of(earlier));
+        break;
+      }
+      if (may_be_one(outer_.aliases().of(operands_[i])->memory,
+                     outer_.aliases().of(operands_[j])->memory))
+        body.aliases().may_share(input, earlier);
+    }
+  }
+}
+
+std::vector<BodyWrite> BodyRewriter::written_operands(FunctionalGraph& body) const {
+  std::vector<BodyWrite> found;
+  const std::vector<Value*>& inputs = body.graph().inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Call* write = inputs[i] ? body.aliases().write_to(inputs[i]) : nullptr;
+    if (write) found.push_back({i, i < operands_.size() ? operands_[i] : nullptr, write});
+  }
+  return found;
+}
+
+// Another operand sees a part of what the body writes to, and would have to show it in the body. So
+// does the same one, where the body is given it once more and carries it: they part in the first
+// run.
+bool BodyRewriter::seen_elsewhere(const BodyWrite& written) {
+  const Alias* own = outer_.aliases().of(written.operand);
+  const bool is_carried =
+      region_.kind->runs == Runs::kCounted && written.position <= region_.carried->size();
+  const auto is_own = [&](Value* other) { return other && outer_.aliases().of(other) == own; };
+  if (is_carried && std::ranges::count_if(operands_, is_own) > 1) return true;
+  return std::any_of(operands_.begin(), operands_.end(), [&](Value* other) {
+    if (!other) return false;
+    const Alias* alias = outer_.aliases().of(other);
+    return alias != own && alias->memory == own->memory;
+  });
+}
+
+// After a branch, what it gave may be what it was given.
+void BodyRewriter::learn_of_branch(FunctionalGraph& body, const List& outputs) {
+  for (std::size_t i = 0; i < body.graph().inputs.size() && i < operands_.size(); ++i) {
+    Value* const input = body.graph().inputs[i];
+    if (!input || !operands_[i]) continue;
+    if (const Call* write = body.aliases().possible_write_to(input))
+      effects_.writes.push_back({operands_[i], write});
+    const Memory* const memory = body.aliases().of(input)->memory;
+    for (std::size_t j = 0; j < call_.outputs.size() && j < outputs.size(); ++j) {
+      Value* const left = program::tensor_of(outputs[j]);
+      if (left && call_.outputs[j] && may_be_one(body.aliases().of(left)->memory, memory))
+        effects_.shared.push_back({call_.outputs[j], operands_[i]});
+    }
+  }
 }
 
 }  // namespace sardonyx::functionalize

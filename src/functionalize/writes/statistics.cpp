@@ -1,6 +1,6 @@
-// Batch normalization in training writes to its running statistics, though its schema is silent.
+#include "functionalize/writes/statistics.h"
+
 #include "functionalize/views/refusal.h"
-#include "functionalize/writes/rewriter.h"
 
 namespace sardonyx::functionalize {
 namespace {
@@ -29,7 +29,9 @@ struct Running {
 
 }  // namespace
 
-void Rewriter::batch_norm(Call& call) {
+void rewrite_batch_norm(FunctionalGraph& graph, Call& call) {
+  Aliases& aliases = graph.aliases();
+  Builder& builder = graph.builder();
   const bool instance = call.schema->find("use_input_stats").has_value();
   const bool* training = call.argument(instance ? "use_input_stats" : "training").get<bool>();
   Value* mean = tensor_of(call.argument("running_mean"));
@@ -38,13 +40,13 @@ void Rewriter::batch_norm(Call& call) {
   // Of no elements PyTorch takes no statistics; they may not even have an axis of channels.
   const bool empty = given && symbolic::product(given->shape).is(0);
   const bool updates = training && *training && (mean || variance) && !empty;
-  Value* input = updates ? aliases_.read(given) : nullptr;
-  for (Argument& argument : call.arguments) read_in(argument);
-  calls_.push_back(&call);
+  Value* input = updates ? aliases.read(given) : nullptr;
+  for (Argument& argument : call.arguments) graph.read_in(argument);
+  graph.append(call);
   if (!updates) return;
   // momentum, or exponential_average_factor
   const double* factor = call.arguments[6].get<double>();
-  const Running running{builder_, call, factor ? *factor : 0.1};
+  const Running running{builder, call, factor ? *factor : 0.1};
   call.arguments[6] = 0.0;  // the call itself updates nothing any more
   const Cause cause{call.source, call.name};
   List dims, inner;
@@ -54,24 +56,24 @@ void Rewriter::batch_norm(Call& call) {
   }
   const Type type = contiguous(input->dtype, {input->shape[1]});
   if (mean) {
-    Value* batch = builder_.add("aten::mean.dim", {{"self", input}, {"dim", dims}}, type, cause,
-                                call.name + "_mean");
-    aliases_.write(aliases_.of(mean), running.mixed(aliases_.read(mean), batch, *mean), call);
+    Value* batch = builder.add("aten::mean.dim", {{"self", input}, {"dim", dims}}, type, cause,
+                               call.name + "_mean");
+    aliases.write(aliases.of(mean), running.mixed(aliases.read(mean), batch, *mean), call);
   }
   if (variance) {
     // The running variance is the unbiased one, unlike that which normalizes.
     // Each instance has its own, of which the average is tracked.
     const Type own = contiguous(input->dtype, {input->shape[0], input->shape[1]});
     Value* batch =
-        builder_.add("aten::var.correction",
-                     {{"self", input}, {"dim", instance ? inner : dims}, {"correction", Expr(1)}},
-                     instance ? own : type, cause, call.name + "_var");
+        builder.add("aten::var.correction",
+                    {{"self", input}, {"dim", instance ? inner : dims}, {"correction", Expr(1)}},
+                    instance ? own : type, cause, call.name + "_var");
     if (instance) {
-      batch = builder_.add("aten::mean.dim", {{"self", batch}, {"dim", List{Expr(0)}}}, type, cause,
-                           call.name + "_mean_var");
+      batch = builder.add("aten::mean.dim", {{"self", batch}, {"dim", List{Expr(0)}}}, type, cause,
+                          call.name + "_mean_var");
     }
-    aliases_.write(aliases_.of(variance), running.mixed(aliases_.read(variance), batch, *variance),
-                   call);
+    aliases.write(aliases.of(variance), running.mixed(aliases.read(variance), batch, *variance),
+                  call);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "base/diagnostic.h"
 #include "onnx/definitions/parts.h"
 #include "onnx/gen/op.h"
+#include "onnx/operators/traits.h"
 
 namespace sardonyx::onnx {
 namespace {
@@ -172,18 +173,10 @@ bool may_hold(const ValueInfo* mask, double number, int& budget) {
   const auto input_may_hold = [&](const ValueInfo* input) {
     return input == nullptr || may_hold(input, number, budget);
   };
+  if (has_trait(node->op, Trait::kRearranges)) return input_may_hold(node->input(0));
   switch (node->op) {
     case Op::kCast:
       return !is_beyond(node->input(0)->dtype, number) && input_may_hold(node->input(0));
-    case Op::kUnsqueeze:
-    case Op::kSqueeze:
-    case Op::kReshape:
-    case Op::kExpand:
-    case Op::kSlice:
-    case Op::kTranspose:
-    case Op::kIdentity:
-    case Op::kGather:
-      return input_may_hold(node->input(0));
     case Op::kWhere:
       return input_may_hold(node->input(1)) ||
              (!replaces(node, number) && input_may_hold(node->input(2)));

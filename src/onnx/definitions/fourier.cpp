@@ -1,4 +1,6 @@
 // The discrete Fourier transform as products with matrices of cosines and sines.
+#include "onnx/definitions/fourier.h"
+
 #include <numbers>
 #include <numeric>
 
@@ -39,25 +41,9 @@ Value with_length(Emit& onnx, Value x, std::int64_t axis, Value length) {
   return onnx.pad(cut, onnx.concat({none, missing}, 0), onnx.zero(x.dtype()), axes);
 }
 
-// 2 pi j k / length, [inputs, outputs]. The whole turns are taken off as integers.
-Value angles(Emit& onnx, const Lengths& lengths, DType dtype) {
-  const Value zero = onnx.int_scalar(0), one = onnx.int_scalar(1);
-  const Value rows = onnx.unsqueeze(onnx.Operators::range(zero, lengths.inputs, one), {1});
-  const Value columns = onnx.unsqueeze(onnx.Operators::range(zero, lengths.outputs, one), {0});
-  const Value turns = onnx.mod(onnx.mul(rows, columns), lengths.length);
-  const Value turn =
-      onnx.div(onnx.scalar(2 * std::numbers::pi, dtype), onnx.cast(lengths.length, dtype));
-  return onnx.mul(onnx.cast(turns, dtype), turn);
-}
-
-// How often each of the elements that go in stands for the whole: those between the first and the
-// middle one stand for their conjugates, too.
-Value shares(Emit& onnx, const Lengths& lengths, DType dtype) {
-  const Value zero = onnx.int_scalar(0), one = onnx.int_scalar(1);
-  const Value place = onnx.Operators::range(zero, lengths.inputs, one);
-  const Value is_single =
-      onnx.or_(onnx.equal(place, zero), onnx.equal(onnx.add(place, place), lengths.length));
-  return onnx.where(is_single, onnx.one(dtype), onnx.scalar(2, dtype));
+// 0, 1, ..., count - 1
+Value counted(Emit& onnx, Value count) {
+  return onnx.Operators::range(onnx.int_scalar(0), count, onnx.int_scalar(1));
 }
 
 struct Complex {
@@ -68,7 +54,9 @@ struct Complex {
 Complex transformed(const Composite& call, const Complex& x, const Lengths& lengths) {
   Emit& onnx = call.onnx;
   const bool inverse = call.integer("inverse", 0) != 0;
-  const Value angle = angles(onnx, lengths, x.real.dtype());
+  const Value angle = fourier_angles(onnx, onnx.unsqueeze(counted(onnx, lengths.inputs), {1}),
+                                     onnx.unsqueeze(counted(onnx, lengths.outputs), {0}),
+                                     lengths.length, 2 * std::numbers::pi, x.real.dtype());
   const Value cosine = onnx.cos(angle);
   const Value sine = inverse ? onnx.sin(angle) : onnx.neg(onnx.sin(angle));
   Complex y = {onnx.matmul(x.real, cosine), onnx.matmul(x.real, sine)};
@@ -97,7 +85,9 @@ Value along_axis(const Composite& call, std::int64_t axis) {
   const bool to_real = call.integer("onesided", 0) != 0 && call.integer("inverse", 0) != 0;
   const auto part = [&](std::int64_t i) {
     const Value moved = onnx.transpose(onnx.select(x, -1, i), order);
-    return to_real ? onnx.mul(moved, shares(onnx, lengths, x.dtype())) : moved;
+    if (!to_real) return moved;
+    return onnx.mul(
+        moved, spectrum_weights(onnx, counted(onnx, lengths.inputs), lengths.length, x.dtype()));
   };
   const Complex parts = {part(0), given.dim(-1).is(2) ? part(1) : Value()};
   const Complex y = transformed(call, parts, lengths);
@@ -107,6 +97,19 @@ Value along_axis(const Composite& call, std::int64_t axis) {
 }
 
 }  // namespace
+
+Value fourier_angles(Emit& onnx, Value rows, Value columns, Value length, double turn,
+                     DType dtype) {
+  const Value steps = onnx.mod(onnx.mul(rows, columns), length);
+  return onnx.div(onnx.mul(onnx.cast(steps, dtype), onnx.scalar(turn, dtype)),
+                  onnx.cast(length, dtype));
+}
+
+Value spectrum_weights(Emit& onnx, Value element, Value length, DType dtype) {
+  const Value is_single = onnx.or_(onnx.equal(element, onnx.int_scalar(0)),
+                                   onnx.equal(onnx.mul(element, onnx.int_scalar(2)), length));
+  return onnx.where(is_single, onnx.one(dtype), onnx.scalar(2, dtype));
+}
 
 // Opset 17: x [..., 1 or 2], whose last axis has the real and the imaginary part.
 std::optional<Values> spelled_out_dft(const Composite& call) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <numeric>
 
+#include "onnx/definitions/grids.h"
 #include "onnx/definitions/images.h"
 #include "onnx/definitions/lattice.h"
 
@@ -151,11 +152,7 @@ std::optional<Values> spelled_out_grid_sample(const Composite& call) {
   return Values{onnx.transpose(read, channels_first)};
 }
 
-namespace {
-
-// The centres of `count` (0-d) elements in [-1, 1]; with align_corners the first and last ones are
-// at its ends, and a single one is in the middle.
-Value centres(Emit& onnx, Value count, bool align_corners, DType dtype) {
+Value element_centers(Emit& onnx, Value count, bool align_corners, DType dtype) {
   const Value none = onnx.int_scalar(0), one = onnx.int_scalar(1);
   const Value index = onnx.Operators::range(none, count, one), twice = onnx.add(index, index);
   const auto real = [&](Value number) { return onnx.cast(number, dtype); };
@@ -166,8 +163,6 @@ Value centres(Emit& onnx, Value count, bool align_corners, DType dtype) {
   const Value steps = onnx.sub(count, one), divisor = onnx.max({steps, one});
   return onnx.div(real(onnx.sub(twice, steps)), real(divisor));
 }
-
-}  // namespace
 
 // Opset 20: theta [N, axes, axes + 1] -> [N, sizes..., axes], coordinates listed from the last
 // axis. `size` is that of the image, [N, C, sizes...].
@@ -186,7 +181,8 @@ std::optional<Values> spelled_out_affine_grid(const Composite& call) {
   for (std::int64_t i = 0; i < axes; ++i) {
     // Column i belongs to axis axes - 1 - i of the places.
     const Value count = onnx.gather(size, onnx.int_scalar(axes + 1 - i));
-    const Value along = centres(onnx, count, call.integer("align_corners", 0) != 0, theta.dtype());
+    const Value along =
+        element_centers(onnx, count, call.integer("align_corners", 0) != 0, theta.dtype());
     std::vector<std::int64_t> behind(static_cast<std::size_t>(i) + 1);
     std::iota(behind.begin(), behind.end(), 1);
     sum = onnx.add(sum, onnx.mul(onnx.select(map, -1, i), onnx.unsqueeze(along, behind)));

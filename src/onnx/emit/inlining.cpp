@@ -92,7 +92,7 @@ class Inlining::Body {
       }
     std::vector<Attribute> given = attributes(node);
     if (inlining_.called(node) != nullptr) {
-      // What it is called with is said by attributes that are no references any more.
+      // What it is called with is given by attributes that are no references any more.
       Node inner = *node;
       inner.attributes = std::move(given);
       return inlining_.emitted(onnx_, &inner, inputs);
@@ -128,9 +128,9 @@ class Inlining::Body {
         made.push_back({attribute.name, data(attribute), {}, attribute.carried});
         continue;
       }
-      const Attribute* said = attribute_of(call_->attributes, attribute.reference);
-      if (said == nullptr) said = attribute_of(function_.attribute_defaults, attribute.reference);
-      if (said != nullptr) made.push_back({attribute.name, said->data, {}, said->carried});
+      const Attribute* value = attribute_of(call_->attributes, attribute.reference);
+      if (value == nullptr) value = attribute_of(function_.attribute_defaults, attribute.reference);
+      if (value != nullptr) made.push_back({attribute.name, value->data, {}, value->carried});
     }
     return made;
   }

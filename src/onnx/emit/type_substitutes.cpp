@@ -4,6 +4,7 @@
 #include <string>
 
 #include "onnx/gen/op.h"
+#include "onnx/operators/traits.h"
 
 namespace sardonyx::onnx {
 
@@ -16,7 +17,8 @@ constexpr DType kTruthValue[] = {kBool};
 constexpr std::span<const DType> kTruthOf = kTruthValue;
 
 // uint64 as int64: right modulo 2^64, and for what only moves elements.
-bool modular(Op op) {
+bool is_modular(Op op) {
+  if (has_trait(op, Trait::kRearranges)) return true;
   switch (op) {
     case Op::kAdd:
     case Op::kSub:
@@ -32,21 +34,12 @@ bool modular(Op op) {
     case Op::kBitwiseOr:
     case Op::kBitwiseXor:
     case Op::kBitwiseNot:
-    case Op::kGather:
-    case Op::kGatherElements:
-    case Op::kGatherND:
     case Op::kScatterElements:
     case Op::kScatterND:
     case Op::kPad:
     case Op::kTrilu:
-    case Op::kTile:
-    case Op::kCompress:
     case Op::kNonZero:
     case Op::kOneHot:
-    case Op::kIdentity:
-    case Op::kReverseSequence:
-    case Op::kDepthToSpace:
-    case Op::kSpaceToDepth:
       return true;
     default:
       return false;
@@ -58,7 +51,7 @@ bool may_stand_in(Op op, const Binding& binding, DType stand_in) {
   // An operator that takes no integers at all means something else for them.
   if (!base::is_floating(binding.dtype) && base::is_floating(stand_in))
     return (binding.allowed & dtype_bit(binding.dtype)) != 0;
-  return binding.dtype != kUInt64 || modular(op);
+  return binding.dtype != kUInt64 || is_modular(op);
 }
 
 }  // namespace

@@ -88,8 +88,8 @@ struct Asked {
   }
 };
 
-Expr said(const Asked& asked, const std::vector<Expr>& sizes, const std::vector<std::int64_t>& seen,
-          symbolic::Pool& pool) {
+Expr expression_of(const Asked& asked, const std::vector<Expr>& sizes,
+                   const std::vector<std::int64_t>& seen, symbolic::Pool& pool) {
   const bool is_one_number = std::ranges::all_of(seen, [&](auto n) { return n == seen.front(); });
   if (is_one_number) return Expr(seen.front());
   for (const Expr size : sizes)
@@ -130,7 +130,7 @@ std::optional<std::vector<TensorType>> asked_results(const OperatorSource& sourc
     TensorType result;
     result.dtype = asked.answers.front()[i].dtype;
     for (std::size_t axis = 0; axis < asked.answers.front()[i].sizes.size(); ++axis)
-      result.shape.push_back(said(asked, spoken.sizes(), asked.dimension(i, axis), pool));
+      result.shape.push_back(expression_of(asked, spoken.sizes(), asked.dimension(i, axis), pool));
     results.push_back(std::move(result));
   }
   return results;

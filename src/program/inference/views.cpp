@@ -329,6 +329,7 @@ TensorTypes diagonal(const Bound& call) {
 
 TensorTypes unfold(const Bound& call) {
   Sizes shape = call.self().shape;
+  if (shape.empty()) return {like(call.self(), {call.size("size")})};  // a row of one element
   const std::size_t axis = call.axis("dimension", shape.size());
   const Expr size = call.size("size");
   shape.at(axis) = symbolic::floor_div(shape.at(axis) - size, call.size("step")) + 1;

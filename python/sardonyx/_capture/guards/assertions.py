@@ -62,7 +62,7 @@ class Checks:
 
         self._places.clear()
         compared = [
-            Replacement(holder, name, self._told(getattr(holder, name)))
+            Replacement(holder, name, self._answering(getattr(holder, name)))
             for holder in (torch, torch.Tensor)
             for name in _COMPARING
         ]
@@ -85,7 +85,7 @@ class Checks:
             self._places.setdefault(place)
         return answer
 
-    def _told(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _answering(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, which gives what goes on where only data could tell what it gives."""
 
         def called(*args: Any, **kwargs: Any) -> Any:

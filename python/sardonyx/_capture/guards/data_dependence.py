@@ -57,7 +57,7 @@ def telling_of_elements(frozen: Frozen) -> Iterator[None]:
     kind: Any = torch.Tensor
     number = kind.__int__
 
-    def told(name: str) -> Callable[..., Any]:
+    def reported(name: str) -> Callable[..., Any]:
         method = getattr(kind, name)
 
         def called(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -80,7 +80,7 @@ def telling_of_elements(frozen: Frozen) -> Iterator[None]:
 
         return called
 
-    with replaced([Replacement(kind, name, told(name)) for name in (*_ASKING, *_COUNTING)]):
+    with replaced([Replacement(kind, name, reported(name)) for name in (*_ASKING, *_COUNTING)]):
         yield
 
 

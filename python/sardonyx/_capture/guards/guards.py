@@ -145,17 +145,21 @@ class Questions:
             return []
         ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
         names = _names(program, leaves)
-        told: dict[Place, tuple[str, str, str]] = {}
+        violations: dict[Place, tuple[str, str, str]] = {}
         required = _required(program, leaves)
 
         def tell(relation: Any, place: Place, env: Any, asker: str) -> None:
             known = env.replace(relation)
-            if place not in told and not _always_so(known, ranges):
+            if place not in violations and not _always_so(known, ranges):
                 # A relation of several sizes is one that callers keep to: a mask is as long as the
                 # past and the tokens.
                 symbols = set(map(str, known.free_symbols))
                 is_error = asker == BY_BRANCH and len(symbols) == 1 and symbols <= required
-                told[place] = _said(known, names), asker, "error" if is_error else "warning"
+                violations[place] = (
+                    _relation_text(known, names),
+                    asker,
+                    "error" if is_error else "warning",
+                )
 
         for (relation, place), env in self._asked.items():
             tell(relation, place, env, BY_BRANCH)
@@ -166,18 +170,20 @@ class Questions:
                     least.setdefault(symbol, least[other])
                 names.setdefault(symbol, names.get(other, other))
         for (relation, place), exceptions in self._of_few.items():
-            if place not in told and any(_may_be(few, least) for few in exceptions):
-                told[place] = _said(relation, names), BY_BRANCH, "warning"
+            if place not in violations and any(_may_be(few, least) for few in exceptions):
+                violations[place] = _relation_text(relation, names), BY_BRANCH, "warning"
         by_model = {relation for relation, _ in self._asked}
         for relation, (place, env) in self._by_operators.items():
             if relation not in by_model:
                 tell(relation, place, env, BY_OPERATOR)
         strings = [
-            _note_of_string(place, _said(size, names), is_error=computed and size_names <= required)
+            _note_of_string(
+                place, _relation_text(size, names), is_error=computed and size_names <= required
+            )
             for place, (size, computed) in self._strings.items()
             for size_names in [set(map(str, size.free_symbols))]
         ]
-        return [*(_note(place, *said) for place, said in told.items()), *strings]
+        return [*(_note(place, *parts) for place, parts in violations.items()), *strings]
 
 
 def _required(program: ExportedProgram, leaves: Sequence[Leaf]) -> set[str]:
@@ -362,12 +368,12 @@ def _names(program: ExportedProgram, leaves: Sequence[Leaf]) -> dict[str, str]:
     for name, value, leaf in named_inputs(program, leaves):
         for axis in leaf.dims:
             size = value if axis == SCALAR else size_of(value, axis)
-            said = name if axis == SCALAR else f"{name}.shape[{axis}]"
-            names.setdefault(str(size), said)
+            label = name if axis == SCALAR else f"{name}.shape[{axis}]"
+            names.setdefault(str(size), label)
     return names
 
 
-def _said(relation: Any, names: Mapping[str, str]) -> str:
+def _relation_text(relation: Any, names: Mapping[str, str]) -> str:
     import sympy
 
     stand = {s: sympy.Symbol(names.get(str(s), str(s))) for s in relation.free_symbols}

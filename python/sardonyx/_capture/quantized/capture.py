@@ -35,8 +35,8 @@ def makes_quantized(target: Any) -> bool:
 
 def speaks_of_quantized_tensors(model: torch.nn.Module, error: Exception | None) -> bool:
     """Whether a failed capture may be due to them: by what the model holds, or by the error."""
-    said = str(error)
-    return any(word in said for word in _WORDS) or any(True for _ in _held(model))
+    message = str(error)
+    return any(word in message for word in _WORDS) or any(True for _ in _held(model))
 
 
 # What errors about them say; those about quantized_decomposed, which is captured, do not.

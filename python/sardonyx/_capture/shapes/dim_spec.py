@@ -52,8 +52,8 @@ class Leaf:
 
     def left_to_model(self) -> Leaf:
         """The same where nobody asked for any one of its dimensions."""
-        said = {k: v._replace(insistence=Insistence.MAY_VARY) for k, v in self.dims.items()}
-        return Leaf(self.source, said)
+        dims = {k: v._replace(insistence=Insistence.MAY_VARY) for k, v in self.dims.items()}
+        return Leaf(self.source, dims)
 
     @property
     def label(self) -> str:

@@ -56,11 +56,11 @@ def from_dynamic_axes(
 
 def _tell_unknown(unknown: Collection[str], *, sure: bool) -> None:
     """UsageError; where it is not sure, since outputs have no names yet, a warning."""
-    said = f"dynamic_axes names {', '.join(map(repr, sorted(unknown)))}"
+    message = f"dynamic_axes names {', '.join(map(repr, sorted(unknown)))}"
     if sure:
-        raise usage_error(f"{said}, which are neither inputs nor outputs")
+        raise usage_error(f"{message}, which are neither inputs nor outputs")
     warnings.warn(
-        f"{said}, which are no inputs: taken for outputs, whose sizes follow from the inputs'",
+        f"{message}, which are no inputs: taken for outputs, whose sizes follow from the inputs'",
         stacklevel=2,
     )
 

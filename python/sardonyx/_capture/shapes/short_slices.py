@@ -116,12 +116,10 @@ def _at_one(size: Any, free: set[Any]) -> int | None:
 
 
 def _note(node: torch.fx.Node) -> Diagnostic:
-    return Diagnostic(
-        "SX1015",
-        f"a slice ({node.name}) is of dynamic dimensions, and PyTorch's capture assumes that they "
-        "are at least 2: what the model computes where one is 1 may be wrong",
-        severity="warning",
-        help="say Dim('name', min=2), or keep to such sizes",
-        op="aten::slice.Tensor",
-        node=node.name,
+    return warning_of(
+        node,
+        "aten::slice.Tensor",
+        f"a slice ({node.name}) is shorter than captured where a dynamic dimension is 1",
+        "what the model computes there may be wrong, since PyTorch's capture assumes at least 2",
+        "declare Dim('name', min=2), or keep to larger sizes",
     )

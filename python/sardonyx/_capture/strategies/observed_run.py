@@ -33,7 +33,7 @@ def observed_run(
     """Runs the module on copies of its inputs; its buffers and random numbers are as before."""
     import torch
 
-    from sardonyx._capture.patches.isolation import module_kept
+    from sardonyx._capture.patches.restoration import module_kept
     from sardonyx._torch_private.operators import watching_packed_sequences
 
     from .buffers import buffers_put_back

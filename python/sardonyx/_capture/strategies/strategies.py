@@ -165,8 +165,12 @@ def strategies(
 
 
 def _is_about_dimensions(error: Exception | None) -> bool:
-    said = str(error)
-    return "Constraints violated" in said or "inferred ranges" in said or "specialized" in said
+    message = str(error)
+    return (
+        "Constraints violated" in message
+        or "inferred ranges" in message
+        or "specialized" in message
+    )
 
 
 def _holds_script(model: torch.nn.Module) -> bool:

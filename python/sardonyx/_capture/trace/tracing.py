@@ -14,7 +14,7 @@ import torch
 
 from sardonyx._capture.guards.data_dependence import telling_of_elements
 from sardonyx._capture.guards.specializations import Frozen
-from sardonyx._capture.patches.isolation import module_kept
+from sardonyx._capture.patches.restoration import module_kept
 from sardonyx._capture.patches.spacing import own_linspace
 from sardonyx._capture.shapes.dim_spec import Leaf, in_call_order, sources_of
 from sardonyx._capture.shapes.dynamic_shapes import bound_inputs

@@ -29,9 +29,9 @@ def transformers() -> Any:
     except OnnxExporterError as error:
         if release is None:
             raise
-        raise _unfit(release, _said(error.__cause__ or error)) from error
+        raise _unfit(release, _error_text(error.__cause__ or error)) from error
     except Exception as error:  # a release for another PyTorch may raise anything
-        raise _unfit(release, f"{type(error).__name__}: {_said(error)}") from error
+        raise _unfit(release, f"{type(error).__name__}: {_error_text(error)}") from error
     from sardonyx._transformers_private.features import needed
 
     if not found.is_torch_available():
@@ -64,7 +64,7 @@ def _unfit(release: str | None, why: str) -> OnnxExporterError:
     )
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return " ".join(lines)[:_MAX] or type(error).__name__
 

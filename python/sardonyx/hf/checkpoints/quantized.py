@@ -82,12 +82,12 @@ def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch:
         )
     in_files = list(in_files)
     layers, plain = _layers(in_files, reader)
-    told = torchao.described(weight.path for weight in in_files) if method == "torchao" else {}
+    described = torchao.described(weight.path for weight in in_files) if method == "torchao" else {}
     made = Quantized(plain, bits=reader.bits(settings), group=reader.group(settings))
     for number, (layer, held) in enumerate(layers.items()):
         name = layer + reader.made
         try:
-            coded = reader.decode(settings | told.get(name, {}), held)
+            coded = reader.decode(settings | described.get(name, {}), held)
             weight = coded.write(name, scratch / f"quantized-{number}")
             made.symmetric &= reader.symmetric(settings, held)
         except SaveError:
@@ -229,14 +229,14 @@ def _bitsandbytes(_: dict[str, Any], held: Layer) -> Coded:
     if "SCB" in held:
         return grouped(held["weight"], mapped(held["SCB"]).float() / 127)
     state = mapped(next(v for k, v in held.items() if k.startswith("weight.quant_state")))
-    told = json.loads(bytes(state.tolist()))
+    fields = json.loads(bytes(state.tolist()))
     scales = mapped(held["weight.absmax"])
     if "weight.nested_absmax" in held:
         outer = mapped(held["weight.nested_absmax"]).float()
-        outer = outer.repeat_interleave(told["nested_blocksize"])[: scales.numel()]
+        outer = outer.repeat_interleave(fields["nested_blocksize"])[: scales.numel()]
         scales = mapped(held["weight.nested_quant_map"]).float()[scales.long()] * outer
-        scales = scales + told["nested_offset"]
-    dims, size = list(told["shape"]), int(told["blocksize"])
+        scales = scales + fields["nested_offset"]
+    dims, size = list(fields["shape"]), int(fields["blocksize"])
     count = torch.Size(dims).numel()
     # Blocks may go on in the next row: then the weight is one row.
     columns = dims[-1] if dims[-1] % max(1, size) == 0 and dims[-1] % 2 == 0 else count

@@ -186,11 +186,12 @@ def _check_free(part: Part, program: ONNXProgram, sizes: Collection[str] | None 
                 continue
             least, most = _native.bounds(program._native, name, axis)
             if least == most:
-                told = [note.message for note in program.notes if note.code == "SX1008"]
+                reasons = [note.message for note in program.notes if note.code == "SX1008"]
                 raise refusal(
                     "SX2009",
                     f"the model's own code makes {size} of '{name}' {most}",
-                    "; ".join(told) or "export without a cache: leave `-with-past` out of the task",
+                    "; ".join(reasons)
+                    or "export without a cache: leave `-with-past` out of the task",
                 )
 
 

@@ -95,7 +95,9 @@ class Job:
 
         if (path / PIPELINE).is_file():
             return self._of_pipeline(path, verify)
-        checkpoint, told = part_that_runs(read_checkpoint(transformer_of(path), trust_remote_code))
+        checkpoint, part_notes = part_that_runs(
+            read_checkpoint(transformer_of(path), trust_remote_code)
+        )
         folder = path if path.is_dir() else checkpoint.folder
         chosen = choose(checkpoint.config, self._task)
         if self._task in (None, "feature-extraction", "sentence-similarity"):
@@ -117,7 +119,7 @@ class Job:
             self._adapters.merge(model, placed, weights, scratch)
             chosen, notes = self._settled(model, chosen)
             report = self._report(model, chosen)
-            report.notes += [*told, *run_as_encoder(model), *notes, *_notes_of(placed)]
+            report.notes += [*part_notes, *run_as_encoder(model), *notes, *_notes_of(placed)]
             if weights.quantized is not None:
                 report.notes += weights.quantized.notes()
             chosen = self._write(model, chosen, placed, staging, report)
@@ -361,8 +363,8 @@ class Job:
         _native.set_program(program._native, self._settings)
         report.notes += notes
         report.notes += [
-            f"{name} is {_said(value)} in every run, and no input: {part.name} takes one image or "
-            f"sound of that size in each run"
+            f"{name} is {_value_text(value)} in every run, and no input: {part.name} takes one "
+            f"image or sound of that size in each run"
             for name, value in part.known.items()
         ]
         if placed is not None:
@@ -437,7 +439,7 @@ class Job:
             )
 
 
-def _said(value: torch.Tensor) -> str:
+def _value_text(value: torch.Tensor) -> str:
     ones = value.numel() > 8 and bool((value == 1).all())
     return f"{list(value.shape)} ones" if ones else str(value.tolist())
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "frontends/torchscript/interpreter/builtins.h"
-#include "frontends/torchscript/interpreter/numbers.h"
+#include "frontends/torchscript/recording/builtins.h"
+#include "frontends/torchscript/recording/numbers.h"
 
 namespace sardonyx::torchscript {
 
@@ -23,17 +23,16 @@ bool is_scalar(const AbstractValue& datum) {
   return datum.is_number() || datum.kind == Kind::kComplex;
 }
 
-Complex checked(AbstractInterpreter& interpreter, const AbstractValue& datum) {
+Complex checked(const AbstractValue& datum) {
   const std::optional<Complex> known = known_complex(datum);
-  if (!known) interpreter.refuse("a complex number is made of " + description(datum));
+  if (!known) refuse("a complex number is made of " + description(datum));
   return *known;
 }
 
-std::optional<AbstractValue> made(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> made(GraphRecorder&, const Operands& operands) {
   const AbstractValue *real = operands.find(0, "x"), *imaginary = operands.find(1, "y");
   if (!real || !imaginary || !real->is_number() || !imaginary->is_number()) return std::nullopt;
-  return AbstractValue::of_complex(
-      {checked(interpreter, *real).real(), checked(interpreter, *imaginary).real()});
+  return AbstractValue::of_complex({checked(*real).real(), checked(*imaginary).real()});
 }
 
 std::optional<AbstractValue> of_two(const std::string& op, Complex left, Complex right) {
@@ -49,16 +48,14 @@ std::optional<AbstractValue> of_two(const std::string& op, Complex left, Complex
 
 }  // namespace
 
-std::optional<AbstractValue> complex_builtin(AbstractInterpreter& interpreter,
-                                             const Operands& operands) {
-  if (operands.op == "aten::Complex") return made(interpreter, operands);
+std::optional<AbstractValue> complex_builtin(GraphRecorder& recorder, const Operands& operands) {
+  if (operands.op == "aten::Complex") return made(recorder, operands);
   const std::vector<AbstractValue>& given = operands.positional;
   if (given.empty() || given.size() > 2 || !operands.named.empty()) return std::nullopt;
   const AbstractValue &left = given.front(), &right = given.back();
   const bool has_complex = left.kind == Kind::kComplex || right.kind == Kind::kComplex;
   if (!has_complex || !is_scalar(left) || !is_scalar(right)) return std::nullopt;
-  if (given.size() == 2)
-    return of_two(operands.op, checked(interpreter, left), checked(interpreter, right));
+  if (given.size() == 2) return of_two(operands.op, checked(left), checked(right));
   if (operands.op == "aten::neg") return AbstractValue::of_complex(-left.complex());
   if (operands.op == "prim::abs" || operands.op == "aten::abs")
     return AbstractValue::of_real(std::abs(left.complex()));

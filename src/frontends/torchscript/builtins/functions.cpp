@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "frontends/torchscript/interpreter/builtins.h"
-#include "frontends/torchscript/interpreter/numbers.h"
+#include "frontends/torchscript/recording/builtins.h"
+#include "frontends/torchscript/recording/numbers.h"
 
 namespace sardonyx::torchscript {
 
@@ -19,36 +19,34 @@ namespace {
 
 // Of integers that are known.
 template <class Function>
-std::optional<AbstractValue> bitwise(AbstractInterpreter& interpreter, const Operands& operands,
+std::optional<AbstractValue> bitwise(GraphRecorder& recorder, const Operands& operands,
                                      const Function& function) {
   const Pair pair = numbers(operands);
   if (!pair || pair.left->kind != Kind::kInt || pair.right->kind != Kind::kInt) return std::nullopt;
-  if (!pair.is_known()) return by_tensors(interpreter, operands);
+  if (!pair.is_known()) return by_tensors(recorder, operands);
   return AbstractValue::of_int(function(pair.left->expr.value(), pair.right->expr.value()));
 }
 
-std::optional<AbstractValue> bits_xor(AbstractInterpreter& interpreter, const Operands& operands) {
-  return bitwise(interpreter, operands, [](std::int64_t a, std::int64_t b) { return a ^ b; });
+std::optional<AbstractValue> bits_xor(GraphRecorder& recorder, const Operands& operands) {
+  return bitwise(recorder, operands, [](std::int64_t a, std::int64_t b) { return a ^ b; });
 }
 
 // By a power of two that is known the integer is multiplied or divided; nothing of tensors.
-std::optional<AbstractValue> shifted(AbstractInterpreter& interpreter, const Operands& operands,
+std::optional<AbstractValue> shifted(GraphRecorder& recorder, const Operands& operands,
                                      Expr (*by_factor)(Expr, Expr)) {
   const Pair pair = numbers(operands);
   if (!pair || pair.left->kind != Kind::kInt || pair.right->kind != Kind::kInt) return std::nullopt;
   const auto by = pair.right->expr.constant();
-  if (!by || *by < 0 || *by > 62) return by_tensors(interpreter, operands);
+  if (!by || *by < 0 || *by > 62) return by_tensors(recorder, operands);
   return AbstractValue::of_int(by_factor(pair.left->expr, Expr(std::int64_t{1} << *by)));
 }
 
-std::optional<AbstractValue> shift_left(AbstractInterpreter& interpreter,
-                                        const Operands& operands) {
-  return shifted(interpreter, operands, [](Expr a, Expr b) { return a * b; });
+std::optional<AbstractValue> shift_left(GraphRecorder& recorder, const Operands& operands) {
+  return shifted(recorder, operands, [](Expr a, Expr b) { return a * b; });
 }
 
-std::optional<AbstractValue> shift_right(AbstractInterpreter& interpreter,
-                                         const Operands& operands) {
-  return shifted(interpreter, operands, [](Expr a, Expr b) { return symbolic::floor_div(a, b); });
+std::optional<AbstractValue> shift_right(GraphRecorder& recorder, const Operands& operands) {
+  return shifted(recorder, operands, [](Expr a, Expr b) { return symbolic::floor_div(a, b); });
 }
 
 // --- functions of reals, which integers and truths are here, too
@@ -60,50 +58,46 @@ bool are_plain(const Operands& operands) {
 }
 
 template <double (*function)(double)>
-std::optional<AbstractValue> real_function(AbstractInterpreter& interpreter,
-                                           const Operands& operands) {
+std::optional<AbstractValue> real_function(GraphRecorder& recorder, const Operands& operands) {
   if (!are_plain(operands) || operands.positional.size() != 1) return std::nullopt;
   const AbstractValue& value = operands.positional[0];
-  if (!is_known_real(value)) return by_real_tensors(interpreter, operands, operands.op);
+  if (!is_known_real(value)) return by_real_tensors(recorder, operands, operands.op);
   return AbstractValue::of_real(function(real_of(value)));
 }
 
 template <double (*function)(double, double)>
-std::optional<AbstractValue> real_function_of_two(AbstractInterpreter& interpreter,
+std::optional<AbstractValue> real_function_of_two(GraphRecorder& recorder,
                                                   const Operands& operands) {
   if (!are_plain(operands) || operands.positional.size() != 2) return std::nullopt;
   const AbstractValue &left = operands.positional[0], &right = operands.positional[1];
   if (!is_known_real(left) || !is_known_real(right))
-    return by_real_tensors(interpreter, operands, operands.op);
+    return by_real_tensors(recorder, operands, operands.op);
   return AbstractValue::of_real(function(real_of(left), real_of(right)));
 }
 
 double degrees(double value) { return value * (180.0 / std::numbers::pi); }
 double radians(double value) { return value * (std::numbers::pi / 180.0); }
 
-std::optional<AbstractValue> in_degrees(AbstractInterpreter& interpreter,
-                                        const Operands& operands) {
-  return real_function<degrees>(interpreter, {"aten::rad2deg", operands.positional, {}});
+std::optional<AbstractValue> in_degrees(GraphRecorder& recorder, const Operands& operands) {
+  return real_function<degrees>(recorder, {"aten::rad2deg", operands.positional, {}});
 }
 
-std::optional<AbstractValue> in_radians(AbstractInterpreter& interpreter,
-                                        const Operands& operands) {
-  return real_function<radians>(interpreter, {"aten::deg2rad", operands.positional, {}});
+std::optional<AbstractValue> in_radians(GraphRecorder& recorder, const Operands& operands) {
+  return real_function<radians>(recorder, {"aten::deg2rad", operands.positional, {}});
 }
 
-std::optional<AbstractValue> without_sign(AbstractInterpreter& interpreter,
-                                          const Operands& operands) {
-  return real_function<std::fabs>(interpreter, {"aten::abs", operands.positional, {}});
+std::optional<AbstractValue> without_sign(GraphRecorder& recorder, const Operands& operands) {
+  return real_function<std::fabs>(recorder, {"aten::abs", operands.positional, {}});
 }
 
 // log(x), log(x, base)
-std::optional<AbstractValue> logarithm(AbstractInterpreter& interpreter, const Operands& operands) {
-  if (operands.positional.size() < 2) return real_function<std::log>(interpreter, operands);
+std::optional<AbstractValue> logarithm(GraphRecorder& recorder, const Operands& operands) {
+  if (operands.positional.size() < 2) return real_function<std::log>(recorder, operands);
   if (!are_plain(operands)) return std::nullopt;
   const auto of = [&](const AbstractValue& value) {
-    return *real_function<std::log>(interpreter, {operands.op, {value}, {}});
+    return *real_function<std::log>(recorder, {operands.op, {value}, {}});
   };
-  return interpreter.call("aten::div", {of(operands.positional[0]), of(operands.positional[1])});
+  return recorder.call("aten::div", {of(operands.positional[0]), of(operands.positional[1])});
 }
 
 bool is_nan(double value) { return std::isnan(value); }
@@ -111,34 +105,29 @@ bool is_infinite(double value) { return std::isinf(value); }
 bool is_finite(double value) { return std::isfinite(value); }
 
 template <bool (*function)(double)>
-std::optional<AbstractValue> real_question(AbstractInterpreter& interpreter,
-                                           const Operands& operands) {
+std::optional<AbstractValue> real_question(GraphRecorder& recorder, const Operands& operands) {
   if (!are_plain(operands)) return std::nullopt;
   const AbstractValue& value = operands.positional[0];
-  if (!is_known_real(value)) return by_real_tensors(interpreter, operands, operands.op);
+  if (!is_known_real(value)) return by_real_tensors(recorder, operands, operands.op);
   return AbstractValue::of_bool(function(real_of(value)));
 }
 
-std::optional<AbstractValue> greatest_divisor(AbstractInterpreter& interpreter,
-                                              const Operands& operands) {
-  return bitwise(interpreter, operands,
-                 [](std::int64_t a, std::int64_t b) { return std::gcd(a, b); });
+std::optional<AbstractValue> greatest_divisor(GraphRecorder& recorder, const Operands& operands) {
+  return bitwise(recorder, operands, [](std::int64_t a, std::int64_t b) { return std::gcd(a, b); });
 }
 
-std::optional<AbstractValue> square_root(AbstractInterpreter& interpreter,
-                                         const Operands& operands) {
+std::optional<AbstractValue> square_root(GraphRecorder& recorder, const Operands& operands) {
   if (!are_plain(operands)) return std::nullopt;
   const AbstractValue& value = operands.positional[0];
   if (is_known_real(value)) return AbstractValue::of_real(std::sqrt(real_of(value)));
-  return of_float(interpreter,
-                  symbolic::apply(SymbolicKind::kSqrt, {expression_of(interpreter, value)}));
+  return of_float(symbolic::apply(SymbolicKind::kSqrt, {expression_of(recorder, value)}));
 }
 
 }  // namespace
 
-std::optional<AbstractValue> bits_and_or(AbstractInterpreter& interpreter, const Operands& operands,
+std::optional<AbstractValue> bits_and_or(GraphRecorder& recorder, const Operands& operands,
                                          bool conjunction) {
-  return bitwise(interpreter, operands,
+  return bitwise(recorder, operands,
                  [=](std::int64_t a, std::int64_t b) { return conjunction ? a & b : a | b; });
 }
 

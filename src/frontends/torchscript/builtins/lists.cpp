@@ -1,7 +1,7 @@
 // Lists with a data-dependent length.
-#include "frontends/torchscript/interpreter/builtins.h"
-#include "frontends/torchscript/interpreter/homogeneous_lists.h"
-#include "frontends/torchscript/interpreter/sequences.h"
+#include "frontends/torchscript/recording/builtins.h"
+#include "frontends/torchscript/recording/homogeneous_lists.h"
+#include "frontends/torchscript/recording/sequences.h"
 #include "symbolic/positions.h"
 
 namespace sardonyx::torchscript {
@@ -18,22 +18,21 @@ AbstractValue ints(std::vector<Expr> numbers) {
   return AbstractValue::of_items(Kind::kList, std::move(items));
 }
 
-Element describe(AbstractInterpreter& interpreter, const AbstractValue& datum) {
+Element describe(GraphRecorder& recorder, const AbstractValue& datum) {
   Element element;
   element.kind = datum.kind;
   if (!datum.is_tensor() && !datum.is_number())
-    interpreter.refuse("a list with a data-dependent length holds " + description(datum));
-  const Value* value = interpreter.tensor(datum);
+    refuse("a list with a data-dependent length holds " + description(datum));
+  const Value* value = recorder.tensor(datum);
   element.dtype = value->dtype;
   element.shape = value->shape;
   return element;
 }
 
-void check_same(AbstractInterpreter& interpreter, const Element& one, const Element& other) {
+void check_same(const Element& one, const Element& other) {
   if (one.kind == other.kind && one.dtype == other.dtype && one.shape == other.shape) return;
-  interpreter.refuse(
-      "a list with a data-dependent length holds elements of different types or sizes",
-      "give all of them one element type and one size");
+  refuse("a list with a data-dependent length holds elements of different types or sizes",
+         "give all of them one element type and one size");
 }
 
 const AbstractValue* list_of(const Operands& operands) {
@@ -43,14 +42,13 @@ const AbstractValue* list_of(const Operands& operands) {
   return list;
 }
 
-AbstractValue part(AbstractInterpreter& interpreter, Value* stack, AbstractValue start,
-                   AbstractValue end) {
-  return interpreter.call("aten::slice", {AbstractValue::of_tensor(stack), AbstractValue::of_int(0),
-                                          std::move(start), std::move(end)});
+AbstractValue part(GraphRecorder& recorder, Value* stack, AbstractValue start, AbstractValue end) {
+  return recorder.call("aten::slice", {AbstractValue::of_tensor(stack), AbstractValue::of_int(0),
+                                       std::move(start), std::move(end)});
 }
 
-AbstractValue joined(AbstractInterpreter& interpreter, std::vector<AbstractValue> stacks) {
-  return interpreter.call("aten::cat", {AbstractValue::of_items(Kind::kList, std::move(stacks))});
+AbstractValue joined(GraphRecorder& recorder, std::vector<AbstractValue> stacks) {
+  return recorder.call("aten::cat", {AbstractValue::of_items(Kind::kList, std::move(stacks))});
 }
 
 Element element_of_stack(const Container& list) {
@@ -59,97 +57,93 @@ Element element_of_stack(const Container& list) {
 }
 
 // Of an element that is to stand in a list: a stack of one.
-AbstractValue stack_of_one(AbstractInterpreter& interpreter, const AbstractValue& item) {
-  if (item.is_tensor() && item.value) interpreter.copy_into_list(item.value);
-  return interpreter.call("aten::unsqueeze", {AbstractValue::of_tensor(interpreter.tensor(item)),
-                                              AbstractValue::of_int(0)});
+AbstractValue stack_of_one(GraphRecorder& recorder, const AbstractValue& item) {
+  if (item.is_tensor() && item.value) recorder.writes().copy_into_list(item.value);
+  return recorder.call("aten::unsqueeze",
+                       {AbstractValue::of_tensor(recorder.tensor(item)), AbstractValue::of_int(0)});
 }
 
-AbstractValue stack_of(AbstractInterpreter& interpreter, const AbstractValue& list,
-                       const Element& element) {
-  return AbstractValue::of_tensor(stacked(interpreter, *list.held, element));
+AbstractValue stack_of(GraphRecorder& recorder, const AbstractValue& list, const Element& element) {
+  return AbstractValue::of_tensor(stacked(recorder, *list.held, element));
 }
 
-void set(AbstractInterpreter& interpreter, const AbstractValue& list, const AbstractValue& stack) {
-  interpreter.before_write(list.held);
-  become(*list.held, interpreter.tensor(stack), list.held->element);
+void set(GraphRecorder& recorder, const AbstractValue& list, const AbstractValue& stack) {
+  recorder.writes().before_write(list.held);
+  become(*list.held, recorder.tensor(stack), list.held->element);
 }
 
 // Whether the list becomes one of elements that differ in size, as this one does from those in it.
-bool becomes_uneven(AbstractInterpreter& interpreter, const AbstractValue& list,
-                    const Element& item) {
-  const Element element = common_element(interpreter, element_of_stack(*list.held), item);
+bool becomes_uneven(GraphRecorder& recorder, const AbstractValue& list, const Element& item) {
+  const Element element = common_element(element_of_stack(*list.held), item);
   if (!element.uneven) return false;
-  Value* const uneven = as_sequence(interpreter, *list.held, element);
-  interpreter.before_write(list.held);
+  Value* const uneven = as_sequence(recorder, *list.held, element);
+  recorder.writes().before_write(list.held);
   become(*list.held, uneven, element.kind);
   return true;
 }
 
-std::optional<AbstractValue> length(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> length(GraphRecorder&, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   return list ? std::optional(AbstractValue::of_int(list->value->shape[0])) : std::nullopt;
 }
 
-std::optional<AbstractValue> get_item(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> get_item(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
-  return read_stack(interpreter, *list, operands.at(1));
+  return read_stack(recorder, *list, operands.at(1));
 }
 
-std::optional<AbstractValue> append(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> append(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue& list = operands.at(0);
   if (list.held->filling) return std::nullopt;
   const AbstractValue& item = operands.at(1);
-  if (becomes_uneven(interpreter, list, describe(interpreter, item)))
-    return sequence_builtin(interpreter, operands);
-  set(interpreter, list,
-      joined(interpreter, {AbstractValue::of_tensor(list.value), stack_of_one(interpreter, item)}));
+  if (becomes_uneven(recorder, list, describe(recorder, item)))
+    return sequence_builtin(recorder, operands);
+  set(recorder, list,
+      joined(recorder, {AbstractValue::of_tensor(list.value), stack_of_one(recorder, item)}));
   return list;
 }
 
-std::optional<AbstractValue> extend(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> extend(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue& list = operands.at(0);
   const AbstractValue& other = operands.at(1);
   if (list.kind == Kind::kList && other.kind == Kind::kStack) {
     const Element element = element_of_stack(*other.held);
-    const AbstractValue whole = joined(interpreter, {stack_of(interpreter, list, element),
-                                                     AbstractValue::of_tensor(other.held->stack)});
-    interpreter.before_write(list.held);
+    const AbstractValue whole = joined(
+        recorder, {stack_of(recorder, list, element), AbstractValue::of_tensor(other.held->stack)});
+    recorder.writes().before_write(list.held);
     become(*list.held, whole.value, element.kind);
     return list;
   }
   if (list.held->filling && other.kind == Kind::kList) {
-    interpreter.before_write(list.held);
+    recorder.writes().before_write(list.held);
     list.held->items.insert(list.held->items.end(), other.held->items.begin(),
                             other.held->items.end());
     return list;
   }
   if (!list_of(operands)) return std::nullopt;
   const bool adds_some = other.kind == Kind::kStack || !other.held->items.empty();
-  if (adds_some && becomes_uneven(interpreter, list, element_of(interpreter, *other.held)))
-    return sequence_builtin(interpreter, operands);
+  if (adds_some && becomes_uneven(recorder, list, element_of(recorder, *other.held)))
+    return sequence_builtin(recorder, operands);
   const Element element = element_of_stack(*list.held);
-  set(interpreter, list,
-      joined(interpreter,
-             {AbstractValue::of_tensor(list.value), stack_of(interpreter, other, element)}));
+  set(recorder, list,
+      joined(recorder, {AbstractValue::of_tensor(list.value), stack_of(recorder, other, element)}));
   return list;
 }
 
-std::optional<AbstractValue> add(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> add(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue &left = operands.at(0), &right = operands.at(1);
   for (const AbstractValue* each : {&left, &right})
     if (each->kind == Kind::kStack && !each->value) throw FillingRead{each->held};
   const Element element = element_of_stack(left.kind == Kind::kStack ? *left.held : *right.held);
-  const AbstractValue whole = joined(
-      interpreter, {stack_of(interpreter, left, element), stack_of(interpreter, right, element)});
+  const AbstractValue whole =
+      joined(recorder, {stack_of(recorder, left, element), stack_of(recorder, right, element)});
   return of_stack(whole.value, element.kind);
 }
 
 // A position, from the front; as it is where it is known.
-AbstractValue from_front(AbstractInterpreter& interpreter, const AbstractValue& list,
-                         const AbstractValue& at) {
-  if (!at.expr.known()) interpreter.refuse("a position of a list is " + description(at));
+AbstractValue from_front(const AbstractValue& list, const AbstractValue& at) {
+  if (!at.expr.known()) refuse("a position of a list is " + description(at));
   if (at.expr.is_constant()) return at;
   return AbstractValue::of_int(symbolic::from_front(at.expr, list.value->shape[0]));
 }
@@ -162,7 +156,7 @@ AbstractValue from_other_end(const AbstractValue& at, const Expr& length) {
   return AbstractValue::of_int(symbolic::max(place, 0));
 }
 
-std::optional<AbstractValue> slice(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> slice(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
   const auto given = [&](std::size_t position, const char* name) {
@@ -172,211 +166,207 @@ std::optional<AbstractValue> slice(AbstractInterpreter& interpreter, const Opera
   AbstractValue whole = AbstractValue::of_tensor(list->value);
   AbstractValue start = given(1, "start"), end = given(2, "end"), step = given(3, "step");
   if (step.is_none()) step = AbstractValue::of_int(1);
-  if (!step.expr.is_constant())
-    interpreter.refuse("the step of a slice of a list is " + description(step));
+  if (!step.expr.is_constant()) refuse("the step of a slice of a list is " + description(step));
   // A tensor has no slices from its end: those of a list are of the list turned round.
   if (step.expr.value() < 0) {
     const Expr length = list->value->shape[0];
     for (const AbstractValue* bound : {&start, &end})
       if (!bound->is_none() && !bound->expr.known())
-        interpreter.refuse("a bound of a slice of a list is " + description(*bound));
+        refuse("a bound of a slice of a list is " + description(*bound));
     start = from_other_end(start, length);
     end = from_other_end(end, length);
     step = AbstractValue::of_int(-step.expr);
     const AbstractValue first_axis =
         AbstractValue::of_items(Kind::kList, {AbstractValue::of_int(0)});
-    whole = interpreter.call("aten::flip", {whole, first_axis});
+    whole = recorder.call("aten::flip", {whole, first_axis});
   }
   const AbstractValue made =
-      interpreter.call("aten::slice", {whole, AbstractValue::of_int(0), start, end, step});
+      recorder.call("aten::slice", {whole, AbstractValue::of_int(0), start, end, step});
   return of_stack(made.value, list->held->element);
 }
 
-std::optional<AbstractValue> copy(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> copy(GraphRecorder&, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   return list ? std::optional(of_stack(list->value, list->held->element)) : std::nullopt;
 }
 
-std::optional<AbstractValue> reverse(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> reverse(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
-  set(interpreter, *list,
-      interpreter.call("aten::flip", {AbstractValue::of_tensor(list->value), ints({0})}));
+  set(recorder, *list,
+      recorder.call("aten::flip", {AbstractValue::of_tensor(list->value), ints({0})}));
   return AbstractValue();
 }
 
-std::optional<AbstractValue> clear(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> clear(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
-  set(interpreter, *list,
-      part(interpreter, list->value, AbstractValue::of_int(0), AbstractValue::of_int(0)));
+  set(recorder, *list,
+      part(recorder, list->value, AbstractValue::of_int(0), AbstractValue::of_int(0)));
   return AbstractValue();
 }
 
 // What stands before a position, and behind it.
-std::optional<AbstractValue> pop(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> pop(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
   const AbstractValue* given = operands.find(1, "idx");
-  const AbstractValue at =
-      given ? from_front(interpreter, *list, *given) : AbstractValue::of_int(-1);
-  const AbstractValue taken = read_stack(interpreter, *list, at);
-  const AbstractValue head = part(interpreter, list->value, AbstractValue::of_int(0), at);
+  const AbstractValue at = given ? from_front(*list, *given) : AbstractValue::of_int(-1);
+  const AbstractValue taken = read_stack(recorder, *list, at);
+  const AbstractValue head = part(recorder, list->value, AbstractValue::of_int(0), at);
   if (at.expr.is(-1)) {
-    set(interpreter, *list, head);
+    set(recorder, *list, head);
   } else {
-    set(interpreter, *list,
-        joined(interpreter, {head, part(interpreter, list->value,
-                                        AbstractValue::of_int(at.expr + 1), AbstractValue())}));
+    set(recorder, *list,
+        joined(recorder, {head, part(recorder, list->value, AbstractValue::of_int(at.expr + 1),
+                                     AbstractValue())}));
   }
   return taken;
 }
 
-std::optional<AbstractValue> delete_item(AbstractInterpreter& interpreter,
-                                         const Operands& operands) {
-  return pop(interpreter, operands) ? std::optional(AbstractValue()) : std::nullopt;
+std::optional<AbstractValue> delete_item(GraphRecorder& recorder, const Operands& operands) {
+  return pop(recorder, operands) ? std::optional(AbstractValue()) : std::nullopt;
 }
 
-std::optional<AbstractValue> insert(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> insert(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
   const AbstractValue& at = operands.at(1);
-  set(interpreter, *list,
-      joined(interpreter, {part(interpreter, list->value, AbstractValue::of_int(0), at),
-                           stack_of_one(interpreter, operands.at(2)),
-                           part(interpreter, list->value, at, AbstractValue())}));
+  set(recorder, *list,
+      joined(recorder, {part(recorder, list->value, AbstractValue::of_int(0), at),
+                        stack_of_one(recorder, operands.at(2)),
+                        part(recorder, list->value, at, AbstractValue())}));
   return AbstractValue();
 }
 
-std::optional<AbstractValue> set_item(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> set_item(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
-  const AbstractValue at = from_front(interpreter, *list, operands.at(1));
-  std::vector<AbstractValue> parts = {part(interpreter, list->value, AbstractValue::of_int(0), at),
-                                      stack_of_one(interpreter, operands.at(2))};
+  const AbstractValue at = from_front(*list, operands.at(1));
+  std::vector<AbstractValue> parts = {part(recorder, list->value, AbstractValue::of_int(0), at),
+                                      stack_of_one(recorder, operands.at(2))};
   if (!at.expr.is(-1))
     parts.push_back(
-        part(interpreter, list->value, AbstractValue::of_int(at.expr + 1), AbstractValue()));
-  set(interpreter, *list, joined(interpreter, std::move(parts)));
+        part(recorder, list->value, AbstractValue::of_int(at.expr + 1), AbstractValue()));
+  set(recorder, *list, joined(recorder, std::move(parts)));
   return *list;
 }
 
 // torch.tensor(list) and the sum, the least and the greatest of numbers, whether all or any hold.
-std::optional<AbstractValue> as_tensor(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> as_tensor(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
   const AbstractValue* dtype = operands.find(1, "dtype");
   constexpr std::int64_t kFloat = 6;
   const bool is_float = list->held->element == Kind::kFloat;
   if ((!dtype || dtype->is_none()) && !is_float) return AbstractValue::of_tensor(list->value);
-  return interpreter.call("aten::to",
-                          {AbstractValue::of_tensor(list->value),
-                           dtype && !dtype->is_none() ? *dtype : AbstractValue::of_int(kFloat)});
+  return recorder.call("aten::to",
+                       {AbstractValue::of_tensor(list->value),
+                        dtype && !dtype->is_none() ? *dtype : AbstractValue::of_int(kFloat)});
 }
 
-std::optional<AbstractValue> reduced(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> reduced(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list || operands.positional.size() != 1) return std::nullopt;
   const std::string op =
       operands.op.starts_with("prim::") ? "aten::" + operands.op.substr(6) : operands.op;
-  return interpreter.item(interpreter.call(op, {AbstractValue::of_tensor(list->value)}));
+  return recorder.item(recorder.call(op, {AbstractValue::of_tensor(list->value)}));
 }
 
-std::optional<AbstractValue> contains(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> contains(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list || list->held->element == Kind::kTensor) return std::nullopt;
   const AbstractValue same =
-      interpreter.call("aten::eq", {AbstractValue::of_tensor(list->value), operands.at(1)});
-  return interpreter.item(interpreter.call("aten::any", {same}));
+      recorder.call("aten::eq", {AbstractValue::of_tensor(list->value), operands.at(1)});
+  return recorder.item(recorder.call("aten::any", {same}));
 }
 
 // Of numbers: list.sort(), sorted(list).
-std::optional<AbstractValue> sort(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> sort(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list || list->held->element == Kind::kTensor) return std::nullopt;
   const AbstractValue* reverse = operands.find(1, "reverse");
-  const AbstractValue sorted = interpreter.call(
-      "aten::sort", {AbstractValue::of_tensor(list->value), AbstractValue::of_int(0),
-                     reverse ? *reverse : AbstractValue::of_bool(false)});
+  const AbstractValue sorted =
+      recorder.call("aten::sort", {AbstractValue::of_tensor(list->value), AbstractValue::of_int(0),
+                                   reverse ? *reverse : AbstractValue::of_bool(false)});
   const AbstractValue values = sorted.held->items.at(0);
   if (operands.op == "aten::sorted") return of_stack(values.value, list->held->element);
-  set(interpreter, *list, values);
+  set(recorder, *list, values);
   return AbstractValue();
 }
 
 // Of numbers: how many are equal to one, and where the first of them stands.
-std::optional<AbstractValue> find_equal(AbstractInterpreter& interpreter,
-                                        const Operands& operands) {
+std::optional<AbstractValue> find_equal(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   const AbstractValue* wanted = operands.find(1, "el");
   if (!list || !wanted || list->held->element == Kind::kTensor) return std::nullopt;
   constexpr std::int64_t kLong = 4;
   const AbstractValue same =
-      interpreter.call("aten::eq", {AbstractValue::of_tensor(list->value), *wanted});
-  const AbstractValue each = interpreter.call("aten::to", {same, AbstractValue::of_int(kLong)});
-  return interpreter.item(
-      interpreter.call(operands.op == "aten::count" ? "aten::sum" : "aten::argmax", {each}));
+      recorder.call("aten::eq", {AbstractValue::of_tensor(list->value), *wanted});
+  const AbstractValue each = recorder.call("aten::to", {same, AbstractValue::of_int(kLong)});
+  return recorder.item(
+      recorder.call(operands.op == "aten::count" ? "aten::sum" : "aten::argmax", {each}));
 }
 
-std::optional<AbstractValue> stack(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> stack(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
   const AbstractValue* dim = operands.find(1, "dim");
   const AbstractValue stacked = AbstractValue::of_tensor(list->value);
   if (!dim || dim->expr.is(0)) return stacked;
-  return interpreter.call("aten::movedim", {stacked, AbstractValue::of_int(0), *dim});
+  return recorder.call("aten::movedim", {stacked, AbstractValue::of_int(0), *dim});
 }
 
 // Of tensors of the same sizes: the stack, with its first axis moved beside the joined one.
-std::optional<AbstractValue> cat(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> cat(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
   const AbstractValue* dim = operands.find(1, "dim");
   const auto rank = static_cast<std::int64_t>(list->value->rank()) - 1;
   std::int64_t axis = dim ? dim->expr.constant().value_or(0) : 0;
   if (axis < 0) axis += rank;
-  if (axis < 0 || axis >= rank) interpreter.refuse("there is no such dimension to join along");
+  if (axis < 0 || axis >= rank) refuse("there is no such dimension to join along");
   const AbstractValue moved =
-      interpreter.call("aten::movedim", {AbstractValue::of_tensor(list->value),
-                                         AbstractValue::of_int(0), AbstractValue::of_int(axis)});
-  return interpreter.call("aten::flatten",
-                          {moved, AbstractValue::of_int(axis), AbstractValue::of_int(axis + 1)});
+      recorder.call("aten::movedim", {AbstractValue::of_tensor(list->value),
+                                      AbstractValue::of_int(0), AbstractValue::of_int(axis)});
+  return recorder.call("aten::flatten",
+                       {moved, AbstractValue::of_int(axis), AbstractValue::of_int(axis + 1)});
 }
 
 }  // namespace
 
-Element element_of(AbstractInterpreter& interpreter, const Container& list) {
+Element element_of(GraphRecorder& recorder, const Container& list) {
   if (list.stack)
     return is_sequence(list.stack) ? element_of_sequence(*list.stack) : element_of_stack(list);
-  Element element = describe(interpreter, list.items.front());
+  Element element = describe(recorder, list.items.front());
   for (const AbstractValue& item : list.items)
-    element = common_element(interpreter, element, describe(interpreter, item));
+    element = common_element(element, describe(recorder, item));
   return element;
 }
 
-Value* stacked(AbstractInterpreter& interpreter, const Container& list, const Element& element) {
-  if (list.filling) interpreter.refuse("a list is read in the loop that fills it");
-  if (element.uneven) return as_sequence(interpreter, list, element);
+Value* stacked(GraphRecorder& recorder, const Container& list, const Element& element) {
+  if (list.filling) refuse("a list is read in the loop that fills it");
+  if (element.uneven) return as_sequence(recorder, list, element);
   if (list.stack) {
-    check_same(interpreter, element, element_of_stack(list));
+    check_same(element, element_of_stack(list));
     return list.stack;
   }
   if (list.items.empty()) {
     std::vector<Expr> sizes = {Expr(0)};
     sizes.insert(sizes.end(), element.shape.begin(), element.shape.end());
     const program::Schema* schema = program::find_schema("aten::zeros");
-    return interpreter
-        .call(*schema, program::bind(*schema, {interpreter.argument(ints(std::move(sizes)))},
+    return recorder
+        .call(*schema, program::bind(*schema, {recorder.argument(ints(std::move(sizes)))},
                                      {{"dtype", program::Argument(element.dtype)}}))
         .value;
   }
   std::vector<AbstractValue> tensors;
   for (const AbstractValue& item : list.items) {
-    check_same(interpreter, element, describe(interpreter, item));
-    if (item.is_tensor() && item.value) interpreter.copy_into_list(item.value);
-    tensors.push_back(AbstractValue::of_tensor(interpreter.tensor(item)));
+    check_same(element, describe(recorder, item));
+    if (item.is_tensor() && item.value) recorder.writes().copy_into_list(item.value);
+    tensors.push_back(AbstractValue::of_tensor(recorder.tensor(item)));
   }
-  return interpreter.call("aten::stack", {AbstractValue::of_items(Kind::kList, std::move(tensors))})
+  return recorder.call("aten::stack", {AbstractValue::of_items(Kind::kList, std::move(tensors))})
       .value;
 }
 
@@ -394,12 +384,12 @@ void become(Container& list, Value* stack, Kind element) {
   list.filling = false;
 }
 
-AbstractValue read_stack(AbstractInterpreter& interpreter, const AbstractValue& list,
+AbstractValue read_stack(GraphRecorder& recorder, const AbstractValue& list,
                          const AbstractValue& position) {
-  if (is_sequence(list)) return read_sequence(interpreter, list.value, position);
-  const AbstractValue read = interpreter.call(
+  if (is_sequence(list)) return read_sequence(recorder, list.value, position);
+  const AbstractValue read = recorder.call(
       "aten::select", {AbstractValue::of_tensor(list.value), AbstractValue::of_int(0), position});
-  return list.held->element == Kind::kTensor ? read : interpreter.item(read);
+  return list.held->element == Kind::kTensor ? read : recorder.item(read);
 }
 
 void add_stack_builtins(BuiltinTable& table) {

@@ -1,10 +1,10 @@
 // Arithmetic on numbers, and what makes them.
-#include "frontends/torchscript/interpreter/numbers.h"
+#include "frontends/torchscript/recording/numbers.h"
 
 #include <cmath>
 #include <string>
 
-#include "frontends/torchscript/interpreter/builtins.h"
+#include "frontends/torchscript/recording/builtins.h"
 
 namespace sardonyx::torchscript {
 
@@ -14,151 +14,142 @@ using SymbolicKind = symbolic::Kind;
 
 namespace {
 
-AbstractValue checked(AbstractInterpreter& interpreter, const Operands& operands,
-                      AbstractValue made) {
+AbstractValue checked(const Operands& operands, AbstractValue made) {
   if (made.kind == Kind::kInt && !made.expr.known())
-    interpreter.refuse(operands.op + " of " + description(operands.positional[0]) +
-                       ": there is no formula for it");
+    refuse(operands.op + " of " + description(operands.positional[0]) +
+           ": there is no formula for it");
   return made;
 }
 
 template <class OnIntegers, class OnReals>
-std::optional<AbstractValue> arithmetic(AbstractInterpreter& interpreter, const Operands& operands,
+std::optional<AbstractValue> arithmetic(GraphRecorder& recorder, const Operands& operands,
                                         const OnIntegers& on_integers, const OnReals& on_reals,
                                         std::optional<SymbolicKind> kind,
                                         const std::string& tensor_op = {}) {
   const Pair pair = numbers(operands);
   if (!pair) return std::nullopt;
   if (!pair.is_real()) {
-    return checked(interpreter, operands,
-                   AbstractValue::of_int(on_integers(pair.left->expr, pair.right->expr)));
+    return checked(operands, AbstractValue::of_int(on_integers(pair.left->expr, pair.right->expr)));
   }
   if (pair.is_known())
     return AbstractValue::of_real(on_reals(real_of(*pair.left), real_of(*pair.right)));
-  if (!kind) return by_tensors(interpreter, operands, tensor_op);
+  if (!kind) return by_tensors(recorder, operands, tensor_op);
   return of_float(
-      interpreter,
-      symbolic::apply(*kind, {as_float(interpreter, expression_of(interpreter, *pair.left)),
-                              as_float(interpreter, expression_of(interpreter, *pair.right))}));
+      symbolic::apply(*kind, {as_float(recorder, expression_of(recorder, *pair.left)),
+                              as_float(recorder, expression_of(recorder, *pair.right))}));
 }
 
 double floor_modulo(double a, double b) { return a - b * std::floor(a / b); }
 
-std::optional<AbstractValue> add(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> add(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* left = operands.find(0, "a");
   const AbstractValue* right = operands.find(1, "b");
   if (left && right && left->kind == Kind::kString && right->kind == Kind::kString) {
     constexpr std::size_t kLongestText = 1'000'000;
     if (left->text.size() + right->text.size() > kLongestText)
-      interpreter.refuse("a text of more than a million letters");
+      refuse("a text of more than a million letters");
     return left->is_message || right->is_message
                ? AbstractValue::of_message(left->text + right->text)
                : AbstractValue::of_text(left->text + right->text);
   }
   return arithmetic(
-      interpreter, operands, [](Expr a, Expr b) { return a + b; },
+      recorder, operands, [](Expr a, Expr b) { return a + b; },
       [](double a, double b) { return a + b; }, SymbolicKind::kAdd);
 }
 
-std::optional<AbstractValue> subtract(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> subtract(GraphRecorder& recorder, const Operands& operands) {
   const Pair pair = numbers(operands);
   if (pair && pair.is_real() && !pair.is_known()) {
-    const Expr right = as_float(interpreter, expression_of(interpreter, *pair.right));
-    const Expr minus = symbolic::apply(SymbolicKind::kMul, {interpreter.pool().real(-1.0), right});
-    return of_float(
-        interpreter,
-        symbolic::apply(SymbolicKind::kAdd,
-                        {as_float(interpreter, expression_of(interpreter, *pair.left)), minus}));
+    const Expr right = as_float(recorder, expression_of(recorder, *pair.right));
+    const Expr minus = symbolic::apply(SymbolicKind::kMul, {recorder.pool().real(-1.0), right});
+    return of_float(symbolic::apply(
+        SymbolicKind::kAdd, {as_float(recorder, expression_of(recorder, *pair.left)), minus}));
   }
   return arithmetic(
-      interpreter, operands, [](Expr a, Expr b) { return a - b; },
+      recorder, operands, [](Expr a, Expr b) { return a - b; },
       [](double a, double b) { return a - b; }, std::nullopt);
 }
 
-std::optional<AbstractValue> multiply(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> multiply(GraphRecorder& recorder, const Operands& operands) {
   return arithmetic(
-      interpreter, operands, [](Expr a, Expr b) { return a * b; },
+      recorder, operands, [](Expr a, Expr b) { return a * b; },
       [](double a, double b) { return a * b; }, SymbolicKind::kMul);
 }
 
-std::optional<AbstractValue> floor_divide(AbstractInterpreter& interpreter,
-                                          const Operands& operands) {
+std::optional<AbstractValue> floor_divide(GraphRecorder& recorder, const Operands& operands) {
   return arithmetic(
-      interpreter, operands, [](Expr a, Expr b) { return symbolic::floor_div(a, b); },
+      recorder, operands, [](Expr a, Expr b) { return symbolic::floor_div(a, b); },
       [](double a, double b) { return std::floor(a / b); }, std::nullopt, "aten::floor_divide");
 }
 
-std::optional<AbstractValue> remainder(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> remainder(GraphRecorder& recorder, const Operands& operands) {
   return arithmetic(
-      interpreter, operands, [](Expr a, Expr b) { return symbolic::mod(a, b); }, floor_modulo,
+      recorder, operands, [](Expr a, Expr b) { return symbolic::mod(a, b); }, floor_modulo,
       std::nullopt);
 }
 
-std::optional<AbstractValue> divide(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> divide(GraphRecorder& recorder, const Operands& operands) {
   const Pair pair = numbers(operands);
   if (!pair) return std::nullopt;
   if (pair.is_known()) return AbstractValue::of_real(real_of(*pair.left) / real_of(*pair.right));
-  return of_float(interpreter, symbolic::apply(SymbolicKind::kTrueDiv,
-                                               {expression_of(interpreter, *pair.left),
-                                                expression_of(interpreter, *pair.right)}));
+  return of_float(symbolic::apply(SymbolicKind::kTrueDiv, {expression_of(recorder, *pair.left),
+                                                           expression_of(recorder, *pair.right)}));
 }
 
 // Of integers it is a float, too.
-std::optional<AbstractValue> power(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> power(GraphRecorder& recorder, const Operands& operands) {
   const Pair pair = numbers(operands);
   if (!pair) return std::nullopt;
   if (pair.is_known())
     return AbstractValue::of_real(std::pow(real_of(*pair.left), real_of(*pair.right)));
   if (!pair.is_real() && pair.right->expr.is_constant() && pair.right->expr.value() >= 0)
-    return of_float(interpreter,
-                    as_float(interpreter, symbolic::pow(pair.left->expr, pair.right->expr)));
-  return by_real_tensors(interpreter, operands, operands.op);
+    return of_float(as_float(recorder, symbolic::pow(pair.left->expr, pair.right->expr)));
+  return by_real_tensors(recorder, operands, operands.op);
 }
 
 template <bool maximum>
-std::optional<AbstractValue> extreme(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> extreme(GraphRecorder& recorder, const Operands& operands) {
   if (operands.positional.size() == 1) {
     const AbstractValue& list = operands.positional[0];
     if (list.kind != Kind::kList || list.held->items.empty()) return std::nullopt;
     AbstractValue best = list.held->items[0];
     if (!best.is_number()) return std::nullopt;
     for (std::size_t i = 1; i < list.held->items.size(); ++i)
-      best = *extreme<maximum>(interpreter, {operands.op, {best, list.held->items[i]}, {}});
+      best = *extreme<maximum>(recorder, {operands.op, {best, list.held->items[i]}, {}});
     return best;
   }
   return arithmetic(
-      interpreter, operands,
+      recorder, operands,
       [](Expr a, Expr b) { return maximum ? symbolic::max(a, b) : symbolic::min(a, b); },
       [](double a, double b) { return maximum ? std::fmax(a, b) : std::fmin(a, b); }, std::nullopt,
       maximum ? "aten::maximum" : "aten::minimum");
 }
 
-std::optional<AbstractValue> negate(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> negate(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue& value = operands.at(0);
   if (value.kind == Kind::kInt) return AbstractValue::of_int(-value.expr);
   if (value.kind != Kind::kFloat) return std::nullopt;
-  return multiply(interpreter, {operands.op, {value, AbstractValue::of_real(-1)}, {}});
+  return multiply(recorder, {operands.op, {value, AbstractValue::of_real(-1)}, {}});
 }
 
-std::optional<AbstractValue> absolute(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> absolute(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue& value = operands.at(0);
   if (value.kind == Kind::kInt)
     return AbstractValue::of_int(symbolic::max(value.expr, -value.expr));
   if (value.kind == Kind::kFloat && is_known_real(value))
     return AbstractValue::of_real(std::fabs(value.real));
-  if (value.kind == Kind::kFloat) return by_tensors(interpreter, operands, "aten::abs");
+  if (value.kind == Kind::kFloat) return by_tensors(recorder, operands, "aten::abs");
   return std::nullopt;
 }
 
 // To an integer: floor, ceil, trunc, round.
 template <SymbolicKind kind>
-std::optional<AbstractValue> to_integer(AbstractInterpreter& interpreter,
-                                        const Operands& operands) {
+std::optional<AbstractValue> to_integer(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue& value = operands.at(0);
   if (value.is_tensor()) return std::nullopt;
   if (value.kind == Kind::kInt) return value;
   if (value.kind == Kind::kBool && value.value)
-    return interpreter.item(interpreter.call(
+    return recorder.item(recorder.call(
         "aten::to", {AbstractValue::of_tensor(value.value), AbstractValue::of_int(4)}));
   if (value.kind == Kind::kBool && value.expr.is_constant())
     return AbstractValue::of_int(value.expr);
@@ -171,71 +162,65 @@ std::optional<AbstractValue> to_integer(AbstractInterpreter& interpreter,
                                                            : std::trunc(value.real);
     return AbstractValue::of_int(static_cast<std::int64_t>(real));
   }
-  return checked(interpreter, operands, AbstractValue::of_int(symbolic::apply(kind, {value.expr})));
+  return checked(operands, AbstractValue::of_int(symbolic::apply(kind, {value.expr})));
 }
 
-std::optional<AbstractValue> make_int(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> make_int(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue& value = operands.at(0);
-  if (!value.is_tensor()) return to_integer<SymbolicKind::kTruncToInt>(interpreter, operands);
+  if (!value.is_tensor()) return to_integer<SymbolicKind::kTruncToInt>(recorder, operands);
   if (!value.value)
-    return to_integer<SymbolicKind::kTruncToInt>(interpreter,
-                                                 {operands.op, {interpreter.item(value)}, {}});
-  if (value.value->dtype == base::DType::kInt64) return interpreter.item(value);
-  return interpreter.item(interpreter.call("aten::to", {value, AbstractValue::of_int(4)}));
+    return to_integer<SymbolicKind::kTruncToInt>(recorder,
+                                                 {operands.op, {recorder.item(value)}, {}});
+  if (value.value->dtype == base::DType::kInt64) return recorder.item(value);
+  return recorder.item(recorder.call("aten::to", {value, AbstractValue::of_int(4)}));
 }
 
-std::optional<AbstractValue> make_float(AbstractInterpreter& interpreter,
-                                        const Operands& operands) {
+std::optional<AbstractValue> make_float(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue& value = operands.at(0);
   if (value.is_tensor() && value.value) {
-    if (base::is_floating(value.value->dtype)) return interpreter.item(value);
-    return interpreter.item(interpreter.call("aten::to", {value, AbstractValue::of_int(7)}));
+    if (base::is_floating(value.value->dtype)) return recorder.item(value);
+    return recorder.item(recorder.call("aten::to", {value, AbstractValue::of_int(7)}));
   }
-  if (value.is_tensor())
-    return make_float(interpreter, {operands.op, {interpreter.item(value)}, {}});
+  if (value.is_tensor()) return make_float(recorder, {operands.op, {recorder.item(value)}, {}});
   if (value.kind == Kind::kFloat) return value;
   if (value.kind == Kind::kString && !value.is_message)
     return AbstractValue::of_real(std::strtod(value.text.c_str(), nullptr));
   if (value.value)
-    return interpreter.item(interpreter.call(
+    return recorder.item(recorder.call(
         "aten::to", {AbstractValue::of_tensor(value.value), AbstractValue::of_int(7)}));
   if (value.expr.is_constant())
     return AbstractValue::of_real(static_cast<double>(value.expr.value()));
-  return of_float(interpreter, symbolic::apply(SymbolicKind::kToFloat, {value.expr}));
+  return of_float(symbolic::apply(SymbolicKind::kToFloat, {value.expr}));
 }
 
 // How often `for i in range(low, high, step)` runs.
-std::optional<AbstractValue> range_length(AbstractInterpreter& interpreter,
-                                          const Operands& operands) {
+std::optional<AbstractValue> range_length(GraphRecorder&, const Operands& operands) {
   const Expr low = operands.at(0).expr, high = operands.at(1).expr;
   const Expr step = operands.at(2).expr;
-  if (step.is(0)) interpreter.refuse("a range with a step of 0");
+  if (step.is(0)) refuse("a range with a step of 0");
   const Expr sign = symbolic::min(symbolic::max(step, -1), 1);
-  return checked(
-      interpreter, operands,
-      AbstractValue::of_int(symbolic::max(symbolic::floor_div(high - low + step - sign, step), 0)));
+  return checked(operands, AbstractValue::of_int(symbolic::max(
+                               symbolic::floor_div(high - low + step - sign, step), 0)));
 }
 
 // The number of its run `i`.
-std::optional<AbstractValue> derive_index(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> derive_index(GraphRecorder&, const Operands& operands) {
   return AbstractValue::of_int(operands.at(1).expr + operands.at(0).expr * operands.at(2).expr);
 }
 
-std::optional<AbstractValue> quotient_and_rest(AbstractInterpreter& interpreter,
-                                               const Operands& operands) {
-  const auto quotient = floor_divide(interpreter, operands),
-             rest = remainder(interpreter, operands);
+std::optional<AbstractValue> quotient_and_rest(GraphRecorder& recorder, const Operands& operands) {
+  const auto quotient = floor_divide(recorder, operands), rest = remainder(recorder, operands);
   if (!quotient || !rest) return std::nullopt;
   return AbstractValue::of_items(Kind::kTuple, {*quotient, *rest});
 }
 
 // To the nearest, a half to the even one; a float, or the integer itself.
-std::optional<AbstractValue> rounded(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> rounded(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue& value = operands.at(0);
   if (!value.is_number() || operands.positional.size() > 1) return std::nullopt;
   if (value.kind != Kind::kFloat) return value;
   if (is_known_real(value)) return AbstractValue::of_real(std::nearbyint(value.real));
-  return by_tensors(interpreter, operands);
+  return by_tensors(recorder, operands);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/torchscript/interpreter/quantized.h"
+#include "frontends/torchscript/recording/quantized.h"
 
 namespace sardonyx::torchscript {
 
@@ -17,13 +17,13 @@ namespace {
 constexpr std::int64_t kInt8 = 1, kFloat32 = 6;
 
 // Weight, scale, zero point and bias; nothing where the weight is not quantized.
-std::vector<AbstractValue> parameters(AbstractInterpreter& interpreter, const Packed& packed) {
+std::vector<AbstractValue> parameters(GraphRecorder& recorder, const Packed& packed) {
   if (packed.weight.kind != Kind::kQuantized) return {};
   const std::vector<AbstractValue>& parts = packed.weight.held->items;
   if (!parts[3].is_none() && !parts[3].expr.is(0))
-    interpreter.refuse("a weight that is quantized along another axis than its outputs'");
-  return {parts[0], scalar_tensor(interpreter, parts[1], kFloat32),
-          scalar_tensor(interpreter, parts[2], kInt8), packed.bias};
+    refuse("a weight that is quantized along another axis than its outputs'");
+  return {parts[0], scalar_tensor(recorder, parts[1], kFloat32),
+          scalar_tensor(recorder, parts[2], kInt8), packed.bias};
 }
 
 bool flag(const AbstractValue* datum) {
@@ -31,19 +31,18 @@ bool flag(const AbstractValue* datum) {
 }
 
 // (x, packed, reduce_range)
-std::optional<AbstractValue> linear(AbstractInterpreter& interpreter, const Operands& operands) {
-  const Packed packed = unpacked(interpreter, operands.find(1, "W_prepack"));
+std::optional<AbstractValue> linear(GraphRecorder& recorder, const Operands& operands) {
+  const Packed packed = unpacked(recorder, operands.find(1, "W_prepack"));
   const AbstractValue x = operands.at(0);
-  std::vector<AbstractValue> arguments = parameters(interpreter, packed);
-  if (arguments.empty()) return interpreter.call("aten::linear", {x, packed.weight, packed.bias});
+  std::vector<AbstractValue> arguments = parameters(recorder, packed);
+  if (arguments.empty()) return recorder.call("aten::linear", {x, packed.weight, packed.bias});
   arguments.insert(arguments.begin(), x);
   arguments.push_back(AbstractValue::of_bool(flag(operands.find(2, "reduce_range"))));
-  return interpreter.call("packed::linear", std::move(arguments));
+  return recorder.call("packed::linear", std::move(arguments));
 }
 
-std::optional<AbstractValue> linear_relu(AbstractInterpreter& interpreter,
-                                         const Operands& operands) {
-  return interpreter.call("aten::relu", {*linear(interpreter, operands)});
+std::optional<AbstractValue> linear_relu(GraphRecorder& recorder, const Operands& operands) {
+  return recorder.call("aten::relu", {*linear(recorder, operands)});
 }
 
 // Of both products of a cell; of plain weights as the operators on these take them.
@@ -52,12 +51,11 @@ struct CellWeights {
   bool is_quantized = false;
 };
 
-CellWeights cell_weights(AbstractInterpreter& interpreter, const AbstractValue* input,
+CellWeights cell_weights(GraphRecorder& recorder, const AbstractValue* input,
                          const AbstractValue* hidden) {
-  const Packed from_input = unpacked(interpreter, input),
-               from_hidden = unpacked(interpreter, hidden);
+  const Packed from_input = unpacked(recorder, input), from_hidden = unpacked(recorder, hidden);
   CellWeights made;
-  made.params = parameters(interpreter, from_input);
+  made.params = parameters(recorder, from_input);
   made.is_quantized = !made.params.empty();
   if (!made.is_quantized) {
     made.params = {from_input.weight, from_hidden.weight};
@@ -67,7 +65,7 @@ CellWeights cell_weights(AbstractInterpreter& interpreter, const AbstractValue* 
     }
     return made;
   }
-  const std::vector<AbstractValue> second = parameters(interpreter, from_hidden);
+  const std::vector<AbstractValue> second = parameters(recorder, from_hidden);
   made.params.insert(made.params.end(), second.begin(), second.end());
   return made;
 }
@@ -78,22 +76,21 @@ std::string own_name(const Operands& operands, std::string_view prefix, std::str
 }
 
 // (input, hx, w_ih, w_hh, b_ih, b_hh), of which the packed weights hold the biases, too.
-std::optional<AbstractValue> cell(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> cell(GraphRecorder& recorder, const Operands& operands) {
   const std::string name = own_name(operands, "quantized::quantized_", "_dynamic");
-  CellWeights weights =
-      cell_weights(interpreter, operands.find(2, "w_ih"), operands.find(3, "w_hh"));
+  CellWeights weights = cell_weights(recorder, operands.find(2, "w_ih"), operands.find(3, "w_hh"));
   std::vector<AbstractValue> arguments = {operands.at(0), operands.at(1)};
   if (!weights.is_quantized) {
     arguments.insert(arguments.end(), weights.params.begin(), weights.params.end());
-    return interpreter.call("aten::" + name, std::move(arguments));
+    return recorder.call("aten::" + name, std::move(arguments));
   }
   arguments.push_back(AbstractValue::of_items(Kind::kList, std::move(weights.params)));
   arguments.push_back(AbstractValue::of_bool(true));
-  return interpreter.call("packed::" + name, std::move(arguments));
+  return recorder.call("packed::" + name, std::move(arguments));
 }
 
 // One layer in one direction: (kind, tensors, numbers, integers, packed weights).
-CellWeights layer_weights(AbstractInterpreter& interpreter, const AbstractValue& params,
+CellWeights layer_weights(GraphRecorder& recorder, const AbstractValue& params,
                           bool& reduce_range) {
   const bool is_known = params.kind == Kind::kObject &&
                         params.held->type.ends_with(".CellParamsBase") &&
@@ -101,13 +98,13 @@ CellWeights layer_weights(AbstractInterpreter& interpreter, const AbstractValue&
                         params.held->items[4].held->items.size() == 2;
   const std::string kind = is_known ? params.held->items[0].text : std::string();
   if (kind != "quantized_dynamic" && kind != "quantized_fp16")
-    interpreter.refuse(
+    refuse(
         "a recurrent layer whose weights are packed in another way than "
         "quantize_dynamic() does");
   const std::vector<AbstractValue>& integers = params.held->items[3].held->items;
   reduce_range = !integers.empty() && integers.front().expr.is(1);
   const std::vector<AbstractValue>& packed = params.held->items[4].held->items;
-  return cell_weights(interpreter, &packed[0], &packed[1]);
+  return cell_weights(recorder, &packed[0], &packed[1]);
 }
 
 bool holds_packed(const AbstractValue& datum) {
@@ -117,35 +114,35 @@ bool holds_packed(const AbstractValue& datum) {
 
 // quantized_lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
 // batch_first), or (data, batch_sizes, hx, params, ..., bidirectional) of packed sequences.
-std::optional<AbstractValue> network(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> network(GraphRecorder& recorder, const Operands& operands) {
   const std::string name = own_name(operands, "aten::quantized_", "");
   std::vector<AbstractValue> arguments = operands.positional;
   const auto layers = std::ranges::find_if(arguments, holds_packed);
   if (layers == arguments.end() || arguments.end() - layers < 2)
-    interpreter.refuse("a recurrent layer whose weights are not packed");
+    refuse("a recurrent layer whose weights are not packed");
   std::vector<AbstractValue> params;
   std::size_t quantized = 0;
   std::optional<bool> reduce_range;
   const std::vector<AbstractValue> each = layers->held->items;
   for (const AbstractValue& layer : each) {
     bool own = false;
-    const CellWeights weights = layer_weights(interpreter, layer, own);
+    const CellWeights weights = layer_weights(recorder, layer, own);
     if (reduce_range.value_or(own) != own)
-      interpreter.refuse("a recurrent layer of which some weights ask for fewer steps than others");
+      refuse("a recurrent layer of which some weights ask for fewer steps than others");
     reduce_range = own;
     quantized += weights.is_quantized ? 1 : 0;
     params.insert(params.end(), weights.params.begin(), weights.params.end());
   }
   if (quantized != 0 && quantized != each.size())
-    interpreter.refuse("a recurrent layer of which some weights are quantized and some are not");
+    refuse("a recurrent layer of which some weights are quantized and some are not");
   const bool has_biases = params.size() == 4 * each.size();
   *layers = AbstractValue::of_items(Kind::kList, std::move(params));
   if (quantized == 0) {
     *(layers + 1) = AbstractValue::of_bool(has_biases);
-    return interpreter.call("aten::" + name, std::move(arguments));
+    return recorder.call("aten::" + name, std::move(arguments));
   }
   arguments.push_back(AbstractValue::of_bool(*reduce_range));
-  return interpreter.call("packed::" + name, std::move(arguments));
+  return recorder.call("packed::" + name, std::move(arguments));
 }
 
 }  // namespace
@@ -153,17 +150,17 @@ std::optional<AbstractValue> network(AbstractInterpreter& interpreter, const Ope
 // A convolution's state in archives: ("2", [options, weight], [bias]), where the options are how
 // many dimensions n there are, n strides, paddings, dilations and output paddings, the groups, and
 // whether it is transposed.
-static void read_convolution(AbstractInterpreter& interpreter, Container& held) {
+static void read_convolution(GraphRecorder& recorder, Container& held) {
   const std::vector<AbstractValue> tensors = held.items[1].held->items,
                                    biases = held.items[2].held->items;
   std::vector<std::int64_t> options;
   if (held.items[0].text == "2" && tensors.size() == 2 && biases.size() == 1 && tensors[0].stored)
-    options = interpreter.stored_integers(*tensors[0].stored);
+    options = recorder.weights().stored_integers(*tensors[0].stored);
   const std::size_t n = options.empty() || options[0] < 1 || options[0] > 3
                             ? 0
                             : static_cast<std::size_t>(options[0]);
   if (n == 0 || options.size() != 4 * n + 3)
-    interpreter.refuse("packed weights of a convolution in a form that is not known");
+    refuse("packed weights of a convolution in a form that is not known");
   held.items = {tensors[1], biases[0]};
   for (std::size_t i = 0; i < 4; ++i) {
     std::vector<AbstractValue> each;
@@ -177,13 +174,13 @@ static void read_convolution(AbstractInterpreter& interpreter, Container& held) 
                 "dilation", "output_padding", "groups", "transposed"};
 }
 
-Packed unpacked(AbstractInterpreter& interpreter, const AbstractValue* datum) {
+Packed unpacked(GraphRecorder& recorder, const AbstractValue* datum) {
   const bool is_class = datum && datum->kind == Kind::kObject &&
                         datum->held->type.starts_with("__torch__.torch.classes.");
   if (is_class && datum->held->names.empty()) {
     Container& held = *datum->held;
     if (held.items.size() == 3 && held.items[1].held && held.items[2].held) {
-      read_convolution(interpreter, held);
+      read_convolution(recorder, held);
     } else if (held.items.size() == 4 && held.items[1].held &&
                held.items[1].held->items.size() ==
                    1) {  // of an embedding: (version, [weight], ...)
@@ -193,8 +190,8 @@ Packed unpacked(AbstractInterpreter& interpreter, const AbstractValue* datum) {
   }
   const bool is_packed =
       is_class && datum->held->names.size() >= 2 && datum->held->names[0] == "weight";
-  if (!is_packed) interpreter.refuse("packed weights of a kind that is not known");
-  interpreter.read_weights(*datum);
+  if (!is_packed) refuse("packed weights of a kind that is not known");
+  recorder.weights().read_held(*datum);
   const std::vector<AbstractValue>& parts = datum->held->items;
   return {parts.at(0), parts.at(1), {parts.begin() + 2, parts.end()}};
 }

@@ -1,5 +1,5 @@
 // What makes quantized tensors, and what operators on plain tensors do with them.
-#include "frontends/torchscript/interpreter/quantized.h"
+#include "frontends/torchscript/recording/quantized.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,104 +16,99 @@ namespace {
 
 // --- made of others
 
-DType integers_of_type(AbstractInterpreter& interpreter, const AbstractValue* dtype) {
+DType integers_of_type(const AbstractValue* dtype) {
   const auto number = dtype && dtype->kind == Kind::kInt ? dtype->expr.constant() : std::nullopt;
   for (const DType each : {DType::kInt8, DType::kUInt8, DType::kInt32})
     if (number == quantized_type_number(each)) return each;
-  interpreter.refuse("a tensor is quantized to a type that PyTorch computes nothing in");
+  refuse("a tensor is quantized to a type that PyTorch computes nothing in");
 }
 
-const AbstractValue& operand(AbstractInterpreter& interpreter, const Operands& operands,
-                             std::size_t position, std::string_view name) {
+const AbstractValue& operand(const Operands& operands, std::size_t position,
+                             std::string_view name) {
   const AbstractValue* found = operands.find(position, name);
-  if (!found) interpreter.refuse(operands.op + " lacks its argument '" + std::string(name) + "'");
+  if (!found) refuse(operands.op + " lacks its argument '" + std::string(name) + "'");
   return *found;
 }
 
 // (x, scale, zero_point, dtype)
-std::optional<AbstractValue> quantize_per_tensor(AbstractInterpreter& interpreter,
+std::optional<AbstractValue> quantize_per_tensor(GraphRecorder& recorder,
                                                  const Operands& operands) {
   const AbstractValue x = operands.at(0);
-  if (!x.is_tensor()) interpreter.refuse("several tensors are quantized at once");
-  return rounded(interpreter, x,
-                 {operand(interpreter, operands, 1, "scale"),
-                  operand(interpreter, operands, 2, "zero_point"),
+  if (!x.is_tensor()) refuse("several tensors are quantized at once");
+  return rounded(recorder, x,
+                 {operand(operands, 1, "scale"),
+                  operand(operands, 2, "zero_point"),
                   {},
-                  integers_of_type(interpreter, operands.find(3, "dtype"))});
+                  integers_of_type(operands.find(3, "dtype"))});
 }
 
 // (x, dtype, reduce_range)
-std::optional<AbstractValue> quantize_dynamic(AbstractInterpreter& interpreter,
-                                              const Operands& operands) {
+std::optional<AbstractValue> quantize_dynamic(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue x = operands.at(0);
-  const DType dtype = integers_of_type(interpreter, operands.find(1, "dtype"));
+  const DType dtype = integers_of_type(operands.find(1, "dtype"));
   const AbstractValue* reduced = operands.find(2, "reduce_range");
   const std::int64_t half = reduced && reduced->expr.is(1) ? 2 : 1;
   constexpr double kLeastScale = 1e-12;
-  const AbstractValue made = interpreter.call(
+  const AbstractValue made = recorder.call(
       "quantized_decomposed::choose_qparams",
       {x, AbstractValue::of_int(base::integer_min(dtype) / half),
        AbstractValue::of_int(static_cast<std::int64_t>(base::integer_max(dtype)) / half),
        AbstractValue::of_real(kLeastScale), AbstractValue::of_int(integer_type_number(dtype))});
-  return rounded(interpreter, x, {made.held->items.at(0), made.held->items.at(1), {}, dtype});
+  return rounded(recorder, x, {made.held->items.at(0), made.held->items.at(1), {}, dtype});
 }
 
 // Not negative.
-AbstractValue axis_of(AbstractInterpreter& interpreter, const AbstractValue& x,
-                      const AbstractValue& axis) {
-  const auto rank = static_cast<std::int64_t>(interpreter.tensor(x)->rank());
-  const std::int64_t known = known_integer(interpreter, axis, "the axis of a quantization");
+AbstractValue axis_of(GraphRecorder& recorder, const AbstractValue& x, const AbstractValue& axis) {
+  const auto rank = static_cast<std::int64_t>(recorder.tensor(x)->rank());
+  const std::int64_t known = known_integer(axis, "the axis of a quantization");
   return AbstractValue::of_int(known < 0 ? known + rank : known);
 }
 
 // (x, scales, zero_points, axis, dtype)
-std::optional<AbstractValue> quantize_per_channel(AbstractInterpreter& interpreter,
+std::optional<AbstractValue> quantize_per_channel(GraphRecorder& recorder,
                                                   const Operands& operands) {
   const AbstractValue x = operands.at(0);
-  return rounded(interpreter, x,
-                 {operand(interpreter, operands, 1, "scales"),
-                  operand(interpreter, operands, 2, "zero_points"),
-                  axis_of(interpreter, x, operand(interpreter, operands, 3, "axis")),
-                  integers_of_type(interpreter, operands.find(4, "dtype"))});
+  return rounded(recorder, x,
+                 {operand(operands, 1, "scales"), operand(operands, 2, "zero_points"),
+                  axis_of(recorder, x, operand(operands, 3, "axis")),
+                  integers_of_type(operands.find(4, "dtype"))});
 }
 
 // (integers, scale, zero_point)
-std::optional<AbstractValue> of_integers(AbstractInterpreter& interpreter,
-                                         const Operands& operands) {
-  return quantized_value(operands.at(0), operand(interpreter, operands, 1, "scale"),
-                         operand(interpreter, operands, 2, "zero_point"));
+std::optional<AbstractValue> of_integers(GraphRecorder&, const Operands& operands) {
+  return quantized_value(operands.at(0), operand(operands, 1, "scale"),
+                         operand(operands, 2, "zero_point"));
 }
 
 // --- questions
 
-std::optional<AbstractValue> asked_of_integers(AbstractInterpreter& interpreter,
-                                               const Operands& operands) {
+std::optional<AbstractValue> asked_of_integers(GraphRecorder& recorder, const Operands& operands) {
   Operands own = operands;
   own.positional[0] = integers_of(operands.positional[0]);
-  return interpreter.call(own.op, own.positional, own.named);
+  return recorder.call(own.op, own.positional, own.named);
 }
 
-std::optional<AbstractValue> dtype(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> dtype(GraphRecorder&, const Operands& operands) {
   return AbstractValue::of_int(quantized_type_number(affine_of(operands.positional[0]).dtype));
 }
 
-std::optional<AbstractValue> yes(AbstractInterpreter&, const Operands&) {
+std::optional<AbstractValue> yes(GraphRecorder&, const Operands&) {
   return AbstractValue::of_bool(true);
 }
-std::optional<AbstractValue> no(AbstractInterpreter&, const Operands&) {
+std::optional<AbstractValue> no(GraphRecorder&, const Operands&) {
   return AbstractValue::of_bool(false);
 }
 
 template <std::size_t part>
-std::optional<AbstractValue> part_of(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> part_of(GraphRecorder&, const Operands& operands) {
   return operands.positional[0].held->items.at(part);
 }
 
-std::optional<AbstractValue> to_float(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> to_float(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue& given = operands.positional[0];
-  if (is_quantized(given)) return dequantized(interpreter, given);
+  if (is_quantized(given)) return dequantized(recorder, given);
   std::vector<AbstractValue> each;
-  for (const AbstractValue& item : given.held->items) each.push_back(as_float(interpreter, item));
+  for (const AbstractValue& item : given.held->items) each.push_back(as_float(recorder, item));
   return AbstractValue::of_items(Kind::kList, std::move(each));
 }
 
@@ -121,10 +116,10 @@ std::optional<AbstractValue> to_float(AbstractInterpreter& interpreter, const Op
 
 bool is_per_channel(const AbstractValue& q) { return !affine_of(q).axis.is_none(); }
 
-void refuse_channels(AbstractInterpreter& interpreter, const Operands& operands) {
+void refuse_channels(const Operands& operands) {
   if (is_per_channel(operands.positional[0]))
-    interpreter.refuse(operands.op + " of a tensor that is quantized per channel",
-                       "dequantize() the tensor before it");
+    refuse(operands.op + " of a tensor that is quantized per channel",
+           "dequantize() the tensor before it");
 }
 
 AbstractValue with_integers(const AbstractValue& q, const AbstractValue& integers) {
@@ -137,89 +132,84 @@ AbstractValue with_integers(const AbstractValue& q, const AbstractValue& integer
   return AbstractValue::of_items(integers.kind, std::move(each));
 }
 
-std::optional<AbstractValue> copied(AbstractInterpreter& interpreter, const Operands& operands) {
-  return with_integers(operands.positional[0], *asked_of_integers(interpreter, operands));
+std::optional<AbstractValue> copied(GraphRecorder& recorder, const Operands& operands) {
+  return with_integers(operands.positional[0], *asked_of_integers(recorder, operands));
 }
 
-std::optional<AbstractValue> moved(AbstractInterpreter& interpreter, const Operands& operands) {
-  refuse_channels(interpreter, operands);
-  return copied(interpreter, operands);
+std::optional<AbstractValue> moved(GraphRecorder& recorder, const Operands& operands) {
+  refuse_channels(operands);
+  return copied(recorder, operands);
 }
 
 // pad(q, sizes, mode, value), whose filling is quantized as the elements are.
-AbstractValue bound(AbstractInterpreter& interpreter, const Affine& affine,
-                    const AbstractValue* number);
+AbstractValue bound(GraphRecorder& recorder, const Affine& affine, const AbstractValue* number);
 
-std::optional<AbstractValue> padded(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> padded(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* mode = operands.find(2, "mode");
-  if (mode && mode->text != "constant") return moved(interpreter, operands);
-  refuse_channels(interpreter, operands);
+  if (mode && mode->text != "constant") return moved(recorder, operands);
+  refuse_channels(operands);
   const AbstractValue& q = operands.positional[0];
   const Affine affine = affine_of(q);
   const AbstractValue* value = operands.find(mode ? 3 : 2, "value");
   const AbstractValue filling =
-      value && !value->is_none() ? bound(interpreter, affine, value) : affine.zero_point;
-  const AbstractValue& sizes = operand(interpreter, operands, 1, "pad");
-  return with_integers(q,
-                       interpreter.call("aten::constant_pad_nd", {integers_of(q), sizes, filling}));
+      value && !value->is_none() ? bound(recorder, affine, value) : affine.zero_point;
+  const AbstractValue& sizes = operand(operands, 1, "pad");
+  return with_integers(q, recorder.call("aten::constant_pad_nd", {integers_of(q), sizes, filling}));
 }
 
 // A function computed on whole steps, in float32, which are exact there.
-AbstractValue in_steps(AbstractInterpreter& interpreter, const AbstractValue& q,
-                       bool zero_point_last,
+AbstractValue in_steps(GraphRecorder& recorder, const AbstractValue& q, bool zero_point_last,
                        const std::function<AbstractValue(const AbstractValue&)>& function) {
   constexpr std::int64_t kFloat32 = 6;
   const Affine affine = affine_of(q);
   const AbstractValue wide =
-      interpreter.call("aten::to", {integers_of(q), AbstractValue::of_int(kFloat32)});
-  AbstractValue steps = function(interpreter.call("aten::sub", {wide, affine.zero_point}));
-  if (zero_point_last) steps = interpreter.call("aten::round", {steps});
-  steps =
-      interpreter.call("aten::round", {interpreter.call("aten::add", {steps, affine.zero_point})});
+      recorder.call("aten::to", {integers_of(q), AbstractValue::of_int(kFloat32)});
+  AbstractValue steps = function(recorder.call("aten::sub", {wide, affine.zero_point}));
+  if (zero_point_last) steps = recorder.call("aten::round", {steps});
+  steps = recorder.call("aten::round", {recorder.call("aten::add", {steps, affine.zero_point})});
   const AbstractValue type = AbstractValue::of_int(integer_type_number(affine.dtype));
-  return with_integers(q, interpreter.call("aten::to", {steps, type}));
+  return with_integers(q, recorder.call("aten::to", {steps, type}));
 }
 
-AbstractValue called_in_steps(AbstractInterpreter& interpreter, const Operands& operands,
+AbstractValue called_in_steps(GraphRecorder& recorder, const Operands& operands,
                               bool zero_point_last) {
-  refuse_channels(interpreter, operands);
+  refuse_channels(operands);
   const auto call = [&](const AbstractValue& steps) {
     std::vector<AbstractValue> arguments = operands.positional;
     arguments[0] = steps;
-    return interpreter.call(operands.op, std::move(arguments), operands.named);
+    return recorder.call(operands.op, std::move(arguments), operands.named);
   };
-  return in_steps(interpreter, operands.positional[0], zero_point_last, call);
+  return in_steps(recorder, operands.positional[0], zero_point_last, call);
 }
 
-std::optional<AbstractValue> pooled(AbstractInterpreter& interpreter, const Operands& operands) {
-  return called_in_steps(interpreter, operands, false);
+std::optional<AbstractValue> pooled(GraphRecorder& recorder, const Operands& operands) {
+  return called_in_steps(recorder, operands, false);
 }
 
 // Rounded as quantize_per_tensor rounds.
-std::optional<AbstractValue> resampled(AbstractInterpreter& interpreter, const Operands& operands) {
-  return called_in_steps(interpreter, operands, interpreter.options().zero_point_after_rounding);
+std::optional<AbstractValue> resampled(GraphRecorder& recorder, const Operands& operands) {
+  return called_in_steps(recorder, operands, recorder.options().zero_point_after_rounding);
 }
 
 // What in-place forms give is written into the tensor that they are given.
-std::optional<AbstractValue> kept(AbstractInterpreter& interpreter, const Operands& operands,
+std::optional<AbstractValue> kept(GraphRecorder& recorder, const Operands& operands,
                                   const AbstractValue& result) {
   if (!operands.op.ends_with('_')) return result;
   const AbstractValue& q = operands.positional[0];
-  interpreter.call("aten::copy_", {integers_of(q), integers_of(result)});
+  recorder.call("aten::copy_", {integers_of(q), integers_of(result)});
   return q;
 }
 
-std::optional<AbstractValue> relu(AbstractInterpreter& interpreter, const Operands& operands) {
-  refuse_channels(interpreter, operands);
+std::optional<AbstractValue> relu(GraphRecorder& recorder, const Operands& operands) {
+  refuse_channels(operands);
   const AbstractValue& q = operands.positional[0];
   const AbstractValue above =
-      interpreter.call("aten::clamp_min", {integers_of(q), affine_of(q).zero_point});
-  return kept(interpreter, operands, with_integers(q, above));
+      recorder.call("aten::clamp_min", {integers_of(q), affine_of(q).zero_point});
+  return kept(recorder, operands, with_integers(q, above));
 }
 
 // A bound is quantized as the elements are.
-AbstractValue bound(AbstractInterpreter& interpreter, const Affine& affine,
-                    const AbstractValue* number) {
+AbstractValue bound(GraphRecorder& recorder, const Affine& affine, const AbstractValue* number) {
   if (!number || number->is_none()) return {};
   const bool is_real = number->kind == Kind::kFloat && !number->expr.known();
   const auto integer = number->kind == Kind::kInt ? number->expr.constant() : std::nullopt;
@@ -228,85 +218,83 @@ AbstractValue bound(AbstractInterpreter& interpreter, const Affine& affine,
   const bool is_known = (is_real || integer) && zero_point && affine.scale.kind == Kind::kFloat &&
                         !affine.scale.expr.known();
   if (!is_known)
-    interpreter.refuse("a quantized tensor is clamped whose scale or bounds are computed",
-                       "dequantize() the tensor before it");
+    refuse("a quantized tensor is clamped whose scale or bounds are computed",
+           "dequantize() the tensor before it");
   const double value = is_real ? number->real : static_cast<double>(*integer);
   const double steps = value / affine.scale.real;
   const auto zero = static_cast<double>(*zero_point);
-  const double whole = interpreter.options().zero_point_after_rounding
-                           ? std::nearbyint(steps) + zero
-                           : std::nearbyint(steps + zero);
+  const double whole = recorder.options().zero_point_after_rounding ? std::nearbyint(steps) + zero
+                                                                    : std::nearbyint(steps + zero);
   const auto least = static_cast<double>(base::integer_min(affine.dtype));
   const auto most = static_cast<double>(base::integer_max(affine.dtype));
   return AbstractValue::of_int(static_cast<std::int64_t>(std::clamp(whole, least, most)));
 }
 
-std::optional<AbstractValue> between(AbstractInterpreter& interpreter, const Operands& operands,
+std::optional<AbstractValue> between(GraphRecorder& recorder, const Operands& operands,
                                      const AbstractValue* least, const AbstractValue* most) {
-  refuse_channels(interpreter, operands);
+  refuse_channels(operands);
   const AbstractValue& q = operands.positional[0];
   const Affine affine = affine_of(q);
-  const AbstractValue clamped = interpreter.call(
+  const AbstractValue clamped = recorder.call(
       "aten::clamp",
-      {integers_of(q), bound(interpreter, affine, least), bound(interpreter, affine, most)});
-  return kept(interpreter, operands, with_integers(q, clamped));
+      {integers_of(q), bound(recorder, affine, least), bound(recorder, affine, most)});
+  return kept(recorder, operands, with_integers(q, clamped));
 }
 
-std::optional<AbstractValue> clamp(AbstractInterpreter& interpreter, const Operands& operands) {
-  return between(interpreter, operands, operands.find(1, "min"), operands.find(2, "max"));
+std::optional<AbstractValue> clamp(GraphRecorder& recorder, const Operands& operands) {
+  return between(recorder, operands, operands.find(1, "min"), operands.find(2, "max"));
 }
 
-std::optional<AbstractValue> hardtanh(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> hardtanh(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue least = AbstractValue::of_real(-1), most = AbstractValue::of_real(1);
   const AbstractValue *min_val = operands.find(1, "min_val"),
                       *max_val = operands.find(2, "max_val");
-  return between(interpreter, operands, min_val ? min_val : &least, max_val ? max_val : &most);
+  return between(recorder, operands, min_val ? min_val : &least, max_val ? max_val : &most);
 }
 
-std::optional<AbstractValue> relu6(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> relu6(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue least = AbstractValue::of_real(0), most = AbstractValue::of_real(6);
-  return between(interpreter, operands, &least, &most);
+  return between(recorder, operands, &least, &most);
 }
 
 // Other than pools, it rounds before it adds the zero point.
-std::optional<AbstractValue> leaky_relu(AbstractInterpreter& interpreter,
-                                        const Operands& operands) {
-  refuse_channels(interpreter, operands);
+std::optional<AbstractValue> leaky_relu(GraphRecorder& recorder, const Operands& operands) {
+  refuse_channels(operands);
   const AbstractValue* given = operands.find(1, "negative_slope");
   const AbstractValue slope = given ? *given : AbstractValue::of_real(0.01);
   const AbstractValue made =
-      in_steps(interpreter, operands.positional[0], true, [&](const AbstractValue& steps) {
-        return interpreter.call("aten::leaky_relu", {steps, slope});
+      in_steps(recorder, operands.positional[0], true, [&](const AbstractValue& steps) {
+        return recorder.call("aten::leaky_relu", {steps, slope});
       });
-  return kept(interpreter, operands, made);
+  return kept(recorder, operands, made);
 }
 
 // A function onto [least, least + width], which 256 steps make up whatever its argument's.
 template <std::int64_t least, std::int64_t width>
-std::optional<AbstractValue> onto(AbstractInterpreter& interpreter, const Operands& operands) {
-  refuse_channels(interpreter, operands);
+std::optional<AbstractValue> onto(GraphRecorder& recorder, const Operands& operands) {
+  refuse_channels(operands);
   const AbstractValue& q = operands.positional[0];
   const DType type = affine_of(q).dtype;
-  const AbstractValue x = interpreter.call(operands.op, {dequantized(interpreter, q)});
+  const AbstractValue x = recorder.call(operands.op, {dequantized(recorder, q)});
   const std::int64_t zero_point = base::integer_min(type) + (least == 0 ? 0 : 128);
   const AbstractValue scale = AbstractValue::of_real(static_cast<double>(width) / 256);
-  return requantized(interpreter, x, {scale, AbstractValue::of_int(zero_point), {}, type});
+  return requantized(recorder, x, {scale, AbstractValue::of_int(zero_point), {}, type});
 }
 
 // cat(tensors, dim) of the scale of the first.
-std::optional<AbstractValue> joined(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> joined(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue list = operands.positional[0];
   const AbstractValue* dim = operands.find(1, "dim");
   std::vector<AbstractValue> floats;
-  for (const AbstractValue& each : list.held->items) floats.push_back(as_float(interpreter, each));
+  for (const AbstractValue& each : list.held->items) floats.push_back(as_float(recorder, each));
   const AbstractValue x =
-      interpreter.call("aten::cat", {AbstractValue::of_items(Kind::kList, std::move(floats)),
-                                     dim ? *dim : AbstractValue::of_int(0)});
+      recorder.call("aten::cat", {AbstractValue::of_items(Kind::kList, std::move(floats)),
+                                  dim ? *dim : AbstractValue::of_int(0)});
   const AbstractValue& first = list.held->items.front();
   if (!is_quantized(first) || is_per_channel(first))
-    interpreter.refuse("quantized tensors are joined with others, or per channel",
-                       "dequantize() them before it");
-  return requantized(interpreter, x, affine_of(first));
+    refuse("quantized tensors are joined with others, or per channel",
+           "dequantize() them before it");
+  return requantized(recorder, x, affine_of(first));
 }
 
 void add_rows(BuiltinTable& table, std::string_view names, Builtin builtin) {
@@ -367,8 +355,7 @@ const BuiltinTable& own_meanings() {
 
 }  // namespace
 
-std::optional<AbstractValue> quantized_builtin(AbstractInterpreter& interpreter,
-                                               const Operands& operands) {
+std::optional<AbstractValue> quantized_builtin(GraphRecorder& recorder, const Operands& operands) {
   if (operands.positional.empty()) return std::nullopt;
   const AbstractValue& first = operands.positional.front();
   const bool is_list = (first.kind == Kind::kList || first.kind == Kind::kTuple) &&
@@ -376,7 +363,7 @@ std::optional<AbstractValue> quantized_builtin(AbstractInterpreter& interpreter,
   const bool takes_list = operands.op == "aten::cat" || operands.op == "aten::dequantize";
   if (!is_quantized(first) && !(is_list && takes_list)) return std::nullopt;
   const auto found = own_meanings().find(operands.op);
-  return found == own_meanings().end() ? std::nullopt : found->second(interpreter, operands);
+  return found == own_meanings().end() ? std::nullopt : found->second(recorder, operands);
 }
 
 void add_quantized_builtins(BuiltinTable& table) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "frontends/torchscript/interpreter/builtins.h"
+#include "frontends/torchscript/recording/builtins.h"
 
 namespace sardonyx::torchscript {
 
@@ -29,47 +29,46 @@ bool comes_before(const AbstractValue& left, const AbstractValue& right) {
 }
 
 // The elements in order.
-std::vector<AbstractValue> in_order(AbstractInterpreter& interpreter, const AbstractValue& list,
-                                    bool descending) {
+std::vector<AbstractValue> in_order(const AbstractValue& list, bool descending) {
   std::vector<AbstractValue> items = list.held->items;
   for (const AbstractValue& item : items)
     if (!has_known_place(item) || item.kind != items.front().kind)
-      interpreter.refuse("a list is sorted by " + description(item));
+      refuse("a list is sorted by " + description(item));
   std::ranges::stable_sort(items, [&](const AbstractValue& left, const AbstractValue& right) {
     return descending ? comes_before(right, left) : comes_before(left, right);
   });
   return items;
 }
 
-std::optional<AbstractValue> sort(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> sort(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* list = operands.find(0, "self");
   if (!list || list->kind != Kind::kList) return std::nullopt;
   const AbstractValue* reverse = operands.find(1, "reverse");
-  std::vector<AbstractValue> items = in_order(interpreter, *list, reverse && reverse->expr.is(1));
+  std::vector<AbstractValue> items = in_order(*list, reverse && reverse->expr.is(1));
   if (operands.op == "aten::sorted") return AbstractValue::of_items(Kind::kList, std::move(items));
-  interpreter.before_write(list->held);
+  recorder.writes().before_write(list->held);
   list->held->items = std::move(items);
   return AbstractValue();
 }
 
 // Where the first element equal to `item` stands.
-std::optional<AbstractValue> index_of(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> index_of(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue *list = operands.find(0, "self"), *wanted = operands.find(1, "el");
   if (operands.op == "aten::count" && list && list->kind == Kind::kString)
     return count_in_text(operands);
   if (!list || !wanted || list->kind != Kind::kList) return std::nullopt;
   std::int64_t at = 0, count = 0, where = -1;
   for (const AbstractValue& item : list->held->items) {
-    const auto same = equality(interpreter, item, *wanted);
+    const auto same = equality(recorder, item, *wanted);
     if (!same || same->value || !same->expr.is_constant())
-      interpreter.refuse("a list is searched for " + description(*wanted));
+      refuse("a list is searched for " + description(*wanted));
     if (same->expr.value() != 0 && count++ == 0) where = at;
     ++at;
   }
   if (operands.op == "aten::count") return AbstractValue::of_int(count);
-  if (where < 0) interpreter.refuse("the list has no element " + description(*wanted));
+  if (where < 0) refuse("the list has no element " + description(*wanted));
   if (operands.op == "aten::index") return AbstractValue::of_int(where);
-  interpreter.before_write(list->held);
+  recorder.writes().before_write(list->held);
   list->held->items.erase(list->held->items.begin() + where);
   return AbstractValue();
 }

@@ -1,7 +1,7 @@
 // Sizes that are known only at run time and that may be -1, which stands for the tensor's own size.
 #include <algorithm>
 
-#include "frontends/torchscript/interpreter/builtins.h"
+#include "frontends/torchscript/recording/builtins.h"
 
 namespace sardonyx::torchscript {
 
@@ -15,18 +15,16 @@ bool may_mean_own(const AbstractValue& size) {
          !symbolic::certainly_nonnegative(size.expr);
 }
 
-AbstractValue own_where_negative(AbstractInterpreter& interpreter, const AbstractValue& size,
-                                 Expr own) {
-  const AbstractValue given = AbstractValue::of_tensor(interpreter.tensor(size));
-  const AbstractValue means_own = interpreter.call("aten::eq", {given, AbstractValue::of_int(-1)});
-  const AbstractValue other =
-      AbstractValue::of_tensor(interpreter.tensor(AbstractValue::of_int(own)));
-  AbstractValue made = interpreter.item(interpreter.call("aten::where", {means_own, other, given}));
-  interpreter.pool().constrain(made.expr, symbolic::Range{.low = 0});
+AbstractValue own_where_negative(GraphRecorder& recorder, const AbstractValue& size, Expr own) {
+  const AbstractValue given = AbstractValue::of_tensor(recorder.tensor(size));
+  const AbstractValue means_own = recorder.call("aten::eq", {given, AbstractValue::of_int(-1)});
+  const AbstractValue other = AbstractValue::of_tensor(recorder.tensor(AbstractValue::of_int(own)));
+  AbstractValue made = recorder.item(recorder.call("aten::where", {means_own, other, given}));
+  recorder.pool().constrain(made.expr, symbolic::Range{.low = 0});
   return made;
 }
 
-std::optional<AbstractValue> expand(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> expand(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* const sizes = operands.find(1, "size");
   const AbstractValue& self = operands.at(0);
   if (!sizes || !sizes->held || !self.is_tensor() || !self.value || !self.value->has_rank)
@@ -38,12 +36,12 @@ std::optional<AbstractValue> expand(AbstractInterpreter& interpreter, const Oper
   bool differs = false;
   for (std::size_t i = added; i < items.size(); ++i) {
     if (!may_mean_own(items[i])) continue;
-    items[i] = own_where_negative(interpreter, items[i], self.value->shape[i - added]);
+    items[i] = own_where_negative(recorder, items[i], self.value->shape[i - added]);
     differs = true;
   }
   if (!differs) return std::nullopt;
-  return interpreter.call("aten::expand",
-                          {self, AbstractValue::of_items(Kind::kList, std::move(items))});
+  return recorder.call("aten::expand",
+                       {self, AbstractValue::of_items(Kind::kList, std::move(items))});
 }
 
 }  // namespace

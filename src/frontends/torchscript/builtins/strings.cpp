@@ -3,8 +3,8 @@
 #include <cctype>
 #include <string>
 
-#include "frontends/torchscript/interpreter/body.h"
-#include "frontends/torchscript/interpreter/builtins.h"
+#include "frontends/torchscript/recording/body.h"
+#include "frontends/torchscript/recording/builtins.h"
 
 namespace sardonyx::torchscript {
 
@@ -21,7 +21,7 @@ const std::string* known_text(const Operands& operands, std::size_t position) {
   return datum.kind == Kind::kString && !datum.is_message ? &datum.text : nullptr;
 }
 
-std::optional<AbstractValue> text_of(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> text_of(GraphRecorder&, const Operands& operands) {
   const AbstractValue& value = operands.at(0);
   if (value.kind == Kind::kString) return value;
   if (value.kind == Kind::kDevice) return AbstractValue::of_text(value.text);
@@ -35,7 +35,7 @@ std::optional<AbstractValue> text_of(AbstractInterpreter&, const Operands& opera
 }
 
 // "{}_{}".format(a, b). What programs format are messages that nobody sees, most often.
-std::optional<AbstractValue> format(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> format(GraphRecorder& recorder, const Operands& operands) {
   const std::string* pattern = known_text(operands, 0);
   std::string text;
   bool is_message = !pattern || operands.op != "aten::format";
@@ -45,15 +45,14 @@ std::optional<AbstractValue> format(AbstractInterpreter& interpreter, const Oper
     text += pattern->substr(at, brace - at);
     at = brace + 2;
     if (brace == pattern->size() || next >= operands.positional.size()) continue;
-    const AbstractValue part =
-        *text_of(interpreter, {operands.op, {operands.positional[next++]}, {}});
+    const AbstractValue part = *text_of(recorder, {operands.op, {operands.positional[next++]}, {}});
     is_message = is_message || part.is_message;
     text += part.text;
   }
   return is_message ? AbstractValue::of_message(text) : AbstractValue::of_text(text);
 }
 
-std::optional<AbstractValue> join(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> join(GraphRecorder&, const Operands& operands) {
   const std::string* separator = known_text(operands, 0);
   const AbstractValue* parts = operands.find(1, "values");
   if (!separator || !parts || parts->kind != Kind::kList) return std::nullopt;
@@ -100,7 +99,7 @@ std::optional<AbstractValue> split_text(const Operands& operands) {
 namespace {
 
 template <int (*letter)(int)>
-std::optional<AbstractValue> mapped(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> mapped(GraphRecorder&, const Operands& operands) {
   const std::string* text = known_text(operands, 0);
   if (!text) return std::nullopt;
   std::string made = *text;
@@ -109,7 +108,7 @@ std::optional<AbstractValue> mapped(AbstractInterpreter&, const Operands& operan
 }
 
 template <int (*letter)(int)>
-std::optional<AbstractValue> all_of(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> all_of(GraphRecorder&, const Operands& operands) {
   const std::string* text = known_text(operands, 0);
   if (!text) return std::nullopt;
   return AbstractValue::of_bool(!text->empty() && std::ranges::all_of(*text, [](char each) {
@@ -118,7 +117,7 @@ std::optional<AbstractValue> all_of(AbstractInterpreter&, const Operands& operan
 }
 
 template <bool at_start, bool at_end>
-std::optional<AbstractValue> strip(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> strip(GraphRecorder&, const Operands& operands) {
   const std::string* text = known_text(operands, 0);
   const std::string* given = known_text(operands, 1);
   if (!text) return std::nullopt;
@@ -130,13 +129,13 @@ std::optional<AbstractValue> strip(AbstractInterpreter&, const Operands& operand
 }
 
 template <bool at_start>
-std::optional<AbstractValue> has_affix(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> has_affix(GraphRecorder&, const Operands& operands) {
   const std::string *text = known_text(operands, 0), *affix = known_text(operands, 1);
   if (!text || !affix || operands.positional.size() > 2) return std::nullopt;
   return AbstractValue::of_bool(at_start ? text->starts_with(*affix) : text->ends_with(*affix));
 }
 
-std::optional<AbstractValue> find(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> find(GraphRecorder&, const Operands& operands) {
   const std::string *text = known_text(operands, 0), *part = known_text(operands, 1);
   if (!text || !part) return std::nullopt;
   const auto bound = [&](std::size_t position, std::size_t otherwise) {
@@ -151,7 +150,7 @@ std::optional<AbstractValue> find(AbstractInterpreter&, const Operands& operands
   return AbstractValue::of_int(at == text->npos ? -1 : static_cast<std::int64_t>(at));
 }
 
-std::optional<AbstractValue> replace(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> replace(GraphRecorder&, const Operands& operands) {
   const std::string *text = known_text(operands, 0), *old = known_text(operands, 1),
                     *made = known_text(operands, 2);
   if (!text || !old || !made || old->empty() || operands.positional.size() > 3) return std::nullopt;
@@ -162,7 +161,7 @@ std::optional<AbstractValue> replace(AbstractInterpreter&, const Operands& opera
   return AbstractValue::of_text(result);
 }
 
-std::optional<AbstractValue> ordinal(AbstractInterpreter&, const Operands& operands) {
+std::optional<AbstractValue> ordinal(GraphRecorder&, const Operands& operands) {
   const std::string* text = known_text(operands, 0);
   if (!text || text->size() != 1) return std::nullopt;
   return AbstractValue::of_int(static_cast<unsigned char>(text->front()));
@@ -170,11 +169,11 @@ std::optional<AbstractValue> ordinal(AbstractInterpreter&, const Operands& opera
 
 }  // namespace
 
-AbstractValue length_of_message(AbstractInterpreter& interpreter, const AbstractValue& message) {
+AbstractValue length_of_message(GraphRecorder& recorder, const AbstractValue& message) {
   if (message.text.empty() || message.text.find('%') != std::string::npos)
-    interpreter.refuse("the length of a data-dependent string");
-  const symbolic::Expr letters = fresh_size(interpreter.pool());
-  interpreter.pool().constrain(letters, symbolic::Range{.low = 1});
+    refuse("the length of a data-dependent string");
+  const symbolic::Expr letters = fresh_size(recorder.pool());
+  recorder.pool().constrain(letters, symbolic::Range{.low = 1});
   return AbstractValue::of_int(letters);
 }
 

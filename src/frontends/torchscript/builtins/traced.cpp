@@ -1,8 +1,8 @@
 // Numbers that tracing made tensors, and arithmetic on them: sizes of tensors, above all.
 #include <string>
 
-#include "frontends/torchscript/interpreter/builtins.h"
-#include "frontends/torchscript/interpreter/numbers.h"
+#include "frontends/torchscript/recording/builtins.h"
+#include "frontends/torchscript/recording/numbers.h"
 
 namespace sardonyx::torchscript {
 
@@ -12,9 +12,8 @@ using symbolic::Expr;
 namespace {
 
 // A 0-d tensor that is a number, until a tensor is needed.
-std::optional<AbstractValue> number_to_tensor(AbstractInterpreter& interpreter,
-                                              const Operands& operands) {
-  return interpreter.traced_number(operands.at(0));
+std::optional<AbstractValue> number_to_tensor(GraphRecorder& recorder, const Operands& operands) {
+  return recorder.traced_number(operands.at(0));
 }
 
 bool is_wrapped(const AbstractValue& datum) { return datum.is_tensor() && !datum.value; }
@@ -25,8 +24,8 @@ bool is_number(const AbstractValue& datum) {
          (!datum.value && (datum.kind == Kind::kInt || datum.kind == Kind::kFloat));
 }
 
-bool is_integer(AbstractInterpreter& interpreter, const AbstractValue& datum) {
-  return interpreter.item(datum).kind == Kind::kInt;
+bool is_integer(GraphRecorder& recorder, const AbstractValue& datum) {
+  return recorder.item(datum).kind == Kind::kInt;
 }
 
 struct Wrapped {
@@ -48,22 +47,21 @@ std::optional<Wrapped> wrapped(const Operands& operands) {
 }
 
 // As Python computes, where the numbers were Python's.
-std::optional<AbstractValue> in_python(AbstractInterpreter& interpreter, const std::string& op,
+std::optional<AbstractValue> in_python(GraphRecorder& recorder, const std::string& op,
                                        const Wrapped& pair) {
   if (!pair.is_python()) return std::nullopt;
   const AbstractValue made =
-      interpreter.call(op, {interpreter.item(*pair.left), interpreter.item(*pair.right)});
-  return made.is_number() ? std::optional(interpreter.traced_number(made)) : std::nullopt;
+      recorder.call(op, {recorder.item(*pair.left), recorder.item(*pair.right)});
+  return made.is_number() ? std::optional(recorder.traced_number(made)) : std::nullopt;
 }
 
 template <Expr (*formula)(Expr, Expr)>
-std::optional<AbstractValue> arithmetic(AbstractInterpreter& interpreter,
-                                        const Operands& operands) {
+std::optional<AbstractValue> arithmetic(GraphRecorder& recorder, const Operands& operands) {
   const auto pair = wrapped(operands);
   if (!pair) return std::nullopt;
-  if (!is_integer(interpreter, *pair->left) || !is_integer(interpreter, *pair->right)) {
+  if (!is_integer(recorder, *pair->left) || !is_integer(recorder, *pair->right)) {
     const bool floors = operands.op == "aten::floor_divide";
-    return in_python(interpreter, floors ? "aten::floordiv" : operands.op, *pair);
+    return in_python(recorder, floors ? "aten::floordiv" : operands.op, *pair);
   }
   AbstractValue made;
   made.kind = Kind::kTensor;
@@ -78,40 +76,37 @@ Expr times(Expr a, Expr b) { return a * b; }
 Expr quotient(Expr a, Expr b) { return symbolic::floor_div(a, b); }
 Expr rest(Expr a, Expr b) { return symbolic::mod(a, b); }
 
-std::optional<AbstractValue> reversed_minus(AbstractInterpreter& interpreter,
-                                            const Operands& operands) {
+std::optional<AbstractValue> reversed_minus(GraphRecorder& recorder, const Operands& operands) {
   const auto pair = wrapped(operands);
-  return pair ? arithmetic<minus>(interpreter, {"aten::sub", {*pair->right, *pair->left}, {}})
+  return pair ? arithmetic<minus>(recorder, {"aten::sub", {*pair->right, *pair->left}, {}})
               : std::nullopt;
 }
 
-std::optional<AbstractValue> divide(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> divide(GraphRecorder& recorder, const Operands& operands) {
   const auto pair = wrapped(operands);
-  return pair ? in_python(interpreter, "aten::div", *pair) : std::nullopt;
+  return pair ? in_python(recorder, "aten::div", *pair) : std::nullopt;
 }
 
 // Integers stay integers where Python's do, and the root of a size has an expression of its own.
-std::optional<AbstractValue> power(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> power(GraphRecorder& recorder, const Operands& operands) {
   const auto pair = wrapped(operands);
   if (!pair || !pair->is_python()) return std::nullopt;
-  const AbstractValue base = interpreter.item(*pair->left),
-                      exponent = interpreter.item(*pair->right);
+  const AbstractValue base = recorder.item(*pair->left), exponent = recorder.item(*pair->right);
   if (base.kind == Kind::kInt && exponent.kind == Kind::kInt && exponent.expr.is_constant() &&
       exponent.expr.value() >= 0)
-    return interpreter.traced_number(
-        AbstractValue::of_int(symbolic::pow(base.expr, exponent.expr)));
+    return recorder.traced_number(AbstractValue::of_int(symbolic::pow(base.expr, exponent.expr)));
   const bool is_root = exponent.kind == Kind::kFloat && is_known_real(exponent) &&
                        (exponent.real == 0.5 || exponent.real == -0.5);
-  if (!is_root) return in_python(interpreter, "aten::pow", *pair);
-  const AbstractValue root = interpreter.call("aten::sqrt", {base});
-  return interpreter.traced_number(
-      exponent.real > 0 ? root : interpreter.call("aten::div", {AbstractValue::of_real(1), root}));
+  if (!is_root) return in_python(recorder, "aten::pow", *pair);
+  const AbstractValue root = recorder.call("aten::sqrt", {base});
+  return recorder.traced_number(
+      exponent.real > 0 ? root : recorder.call("aten::div", {AbstractValue::of_real(1), root}));
 }
 
-std::optional<AbstractValue> negative(AbstractInterpreter& interpreter, const Operands& operands) {
+std::optional<AbstractValue> negative(GraphRecorder& recorder, const Operands& operands) {
   const AbstractValue* value = operands.find(0, "self");
   if (!value || !is_wrapped(*value) || !value->is_python_number) return std::nullopt;
-  return interpreter.traced_number(interpreter.call("aten::neg", {interpreter.item(*value)}));
+  return recorder.traced_number(recorder.call("aten::neg", {recorder.item(*value)}));
 }
 
 }  // namespace

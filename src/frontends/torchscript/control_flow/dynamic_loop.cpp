@@ -1,12 +1,11 @@
-// A loop with a data-dependent count or condition: its body is interpreted with what it changes as
-// inputs.
 #include "frontends/torchscript/control_flow/dynamic_loop.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "frontends/torchscript/control_flow/loop_state.h"
-#include "frontends/torchscript/interpreter/sequences.h"
+#include "frontends/torchscript/control_flow/loop_call.h"
+#include "frontends/torchscript/control_flow/loop_fixpoint.h"
+#include "frontends/torchscript/recording/interruptions.h"
+#include "frontends/torchscript/recording/sequences.h"
 
 namespace sardonyx::torchscript {
 
@@ -18,79 +17,67 @@ namespace {
 
 constexpr int kMaxRounds = 50;
 
+// While it lives, calls are recorded where the loop stands.
+class Outside {
+ public:
+  Outside(GraphRecorder& recorder, program::Graph* outer)
+      : recorder_(recorder), inner_(recorder.exchange_graph(outer)) {}
+  ~Outside() { recorder_.exchange_graph(inner_); }
+  Outside(const Outside&) = delete;
+  Outside& operator=(const Outside&) = delete;
+
+ private:
+  GraphRecorder& recorder_;
+  program::Graph* inner_;
+};
+
 }  // namespace
 
-AbstractValue of_truth(Value* value) {
-  AbstractValue truth;
-  truth.kind = Kind::kBool;
-  truth.value = value;
-  return truth;
-}
-
-bool DynamicLoop::Slot::any() const {
-  return carried || std::ranges::any_of(items, [](const Slot& item) { return item.any(); });
-}
-
-DynamicLoop::Outside::Outside(DynamicLoop& loop)
-    : interpreter(loop.interpreter_), inner(std::exchange(loop.interpreter_.graph_, loop.outer_)) {}
-
-DynamicLoop::Outside::~Outside() { interpreter.graph_ = inner; }
-
-DynamicLoop::DynamicLoop(AbstractInterpreter& interpreter, const Statement& statement,
+DynamicLoop::DynamicLoop(Interpretation& state, const Statement& statement,
                          std::optional<AbstractValue> count, AbstractValue condition)
-    : interpreter_(interpreter),
-      statement_(statement),
-      count_(std::move(count)),
-      condition_(std::move(condition)),
-      before_(interpreter.frame_->variables),
-      outer_(interpreter.graph_) {
-  for (const auto& [name, datum] : before_) reach(datum);
-  reach(interpreter.archive_.root());
-}
-
-void DynamicLoop::reach(const AbstractValue& datum) {
-  if (!datum.held || !reachable_.insert(datum.held.get()).second) return;
-  for (const AbstractValue& item : datum.held->items) reach(item);
-}
+    : state_(state),
+      recorder_(state.recorder),
+      loop_(state, statement, std::move(count), std::move(condition)) {}
 
 void DynamicLoop::run() {
   for (int round = 0; round < kMaxRounds; ++round) {
-    Body body(interpreter_, "loop");
+    Body body(state_, "loop");
     enter(body);
     try {
-      if (!try_follow(body)) return finish(body);
+      if (!try_follow(body)) return LoopCall(state_, loop_, body).record();
     } catch (const FillingRead& read) {
-      if (!filled_.contains(read.held)) throw;
-      carry_as_stack(read.held, elements_.at(read.held));
+      if (!loop_.filled.contains(read.held)) throw;
+      loop_.carry_as_stack(recorder_, read.held, loop_.elements.at(read.held));
     }
   }
-  interpreter_.refuse("what the loop changes changes in its type with every run");
+  refuse("what the loop changes changes in its type with every run");
 }
 
 void DynamicLoop::enter(Body& body) {
   const auto inside = body.inside();
-  carried_.clear();
-  iteration_ = integer_input(body, interpreter_.new_name("iteration"), false);
-  inputs_ = before_;
-  for (auto& [name, slot] : slots_) inputs_[name] = entered(body, slot, before_[name], name);
-  entered_contents_.clear();
-  for (auto& [held, slot] : held_slots_) {
+  loop_.carried.clear();
+  loop_.iteration = integer_input(body, recorder_.new_name("iteration"), false);
+  loop_.inputs = loop_.before;
+  for (auto& [name, slot] : loop_.slots)
+    loop_.inputs[name] = entered(body, slot, loop_.before[name], name);
+  loop_.entered_contents.clear();
+  for (auto& [held, slot] : loop_.held_slots) {
     Container content = *held;
     for (std::size_t i = 0; i < slot.items.size(); ++i)
       content.items[i] = entered(body, slot.items[i], held->items[i], "item");
-    entered_contents_.emplace_back(held, std::move(content));
+    loop_.entered_contents.emplace_back(held, std::move(content));
   }
-  for (auto& [held, stack] : stacks_) {
+  for (auto& [held, stack] : loop_.stacks) {
     Container content = *held;
     stack.input =
         carried_input(body, stack.slot, AbstractValue::of_tensor(stack.initial), "list").value;
     become(content, stack.input, stack.element.kind);
-    entered_contents_.emplace_back(held, std::move(content));
+    loop_.entered_contents.emplace_back(held, std::move(content));
   }
 }
 
 Value* DynamicLoop::add_input(Body& body, const std::string& name) {
-  Value* value = interpreter_.program().add_value();
+  Value* value = recorder_.program().add_value();
   value->name = name;
   value->index = static_cast<std::uint32_t>(body.graph->inputs.size());
   body.graph->inputs.push_back(value);
@@ -102,9 +89,9 @@ AbstractValue DynamicLoop::integer_input(Body& body, const std::string& name,
                                          bool may_be_negative) {
   Value* value = add_input(body, name);
   value->kind = ValueKind::kInt;
-  value->expr = interpreter_.pool().fresh("u");
-  if (may_be_negative) interpreter_.pool().constrain(value->expr, symbolic::Range());
-  interpreter_.pool().mark_unbacked(value->expr);
+  value->expr = recorder_.pool().fresh("u");
+  if (may_be_negative) recorder_.pool().constrain(value->expr, symbolic::Range());
+  recorder_.pool().mark_unbacked(value->expr);
   return AbstractValue::of_int(value->expr);
 }
 
@@ -122,57 +109,57 @@ AbstractValue DynamicLoop::entered(Body& body, Slot& slot, const AbstractValue& 
 
 // What the first run is given, made where the loop stands.
 Value* DynamicLoop::initial_value(const Slot& slot, const AbstractValue& initial) {
-  const Outside outside(*this);
-  if (slot.element) return stacked(interpreter_, *initial.held, *slot.element);
-  return interpreter_.tensor(initial);
+  const Outside outside(recorder_, loop_.outer);
+  if (slot.element) return stacked(recorder_, *initial.held, *slot.element);
+  return recorder_.tensor(initial);
 }
 
 AbstractValue DynamicLoop::carried_input(Body& body, Slot& slot, const AbstractValue& initial,
                                          const std::string& name) {
   if (initial.kind == Kind::kInt) {
-    carried_.emplace_back(initial.expr);
-    return integer_input(body, interpreter_.new_name(name), true);
+    loop_.carried.emplace_back(initial.expr);
+    return integer_input(body, recorder_.new_name(name), true);
   }
   Value* const outer = initial_value(slot, initial);
   if (slot.element) slot.initial = outer;
-  carried_.emplace_back(outer);
-  Value* value = add_input(body, interpreter_.new_name(name));
+  loop_.carried.emplace_back(outer);
+  Value* value = add_input(body, recorder_.new_name(name));
   if (is_sequence(outer)) {
     static_cast<program::ValueType&>(*value) = *outer;
   } else {
     value->dtype = outer->dtype;
     for (std::size_t i = 0; i < outer->rank(); ++i)
-      value->shape.push_back(slot.varies.at(i) ? fresh_size(interpreter_.pool()) : outer->shape[i]);
+      value->shape.push_back(slot.varies.at(i) ? fresh_size(recorder_.pool()) : outer->shape[i]);
   }
   if (slot.element) return of_stack(value, slot.element->kind);
   if (initial.kind == Kind::kBool) return of_truth(value);
-  return initial.kind == Kind::kFloat ? interpreter_.item(AbstractValue::of_tensor(value))
+  return initial.kind == Kind::kFloat ? recorder_.item(AbstractValue::of_tensor(value))
                                       : AbstractValue::of_tensor(value);
 }
 
 // Whether it found more that the loop changes.
 bool DynamicLoop::try_follow(Body& body) {
-  std::vector<std::pair<ObjectRef, Container>> saved;
-  for (auto& [held, content] : entered_contents_) {
+  std::vector<std::pair<LoopState::ObjectRef, Container>> saved;
+  for (auto& [held, content] : loop_.entered_contents) {
     saved.emplace_back(held, *held);
     *held = content;
-    if (filled_.contains(held)) {
+    if (loop_.filled.contains(held)) {
       held->items.clear();
       held->filling = true;
     }
   }
-  first_write_ = interpreter_.written_.size();
-  interpreter_.frame_->variables = inputs_;
-  if (statement_.kind == Statement::Kind::kFor)
-    interpreter_.assign(*statement_.targets.front(), iteration_);
+  loop_.first_write = state_.writes.written().size();
+  state_.stack.variables() = loop_.inputs;
+  if (loop_.statement.kind == Statement::Kind::kFor)
+    state_.code.assign(*loop_.statement.targets.front(), loop_.iteration);
   const auto restore = [&] {
     for (auto& [held, content] : saved) *held = content;
-    interpreter_.frame_->variables = before_;
+    state_.stack.variables() = loop_.before;
   };
   try {
-    body.follow(statement_.body, [&] {
-      if (statement_.kind == Statement::Kind::kWhile)
-        again_ = interpreter_.evaluate(*statement_.value);
+    body.follow(loop_.statement.body, [&] {
+      if (loop_.statement.kind == Statement::Kind::kWhile)
+        loop_.again = state_.code.evaluate(*loop_.statement.value);
     });
   } catch (...) {
     restore();
@@ -180,12 +167,7 @@ bool DynamicLoop::try_follow(Body& body) {
   }
   restore();
   if (body.raised) throw Raised{body.message};
-  return learn(body);
-}
-
-void run_on_data(AbstractInterpreter& interpreter, const Statement& statement,
-                 std::optional<AbstractValue> count, const AbstractValue& condition) {
-  DynamicLoop(interpreter, statement, std::move(count), condition).run();
+  return LoopFixpoint(state_, loop_, body).learn();
 }
 
 }  // namespace sardonyx::torchscript

@@ -1,9 +1,8 @@
-// Data-dependent axes: a tensor has few, so that the call is recorded for each of them, in
-// branches.
+#include "frontends/torchscript/interpreter/axes.h"
+
 #include <algorithm>
 
-#include "frontends/torchscript/interpreter/abstract_interpreter.h"
-#include "frontends/torchscript/interpreter/builtins.h"
+#include "frontends/torchscript/recording/builtins.h"
 
 namespace sardonyx::torchscript {
 
@@ -46,23 +45,25 @@ std::int64_t count_of_axes(const Schema& schema, const std::vector<Argument>& ar
 
 }  // namespace
 
-std::optional<AbstractValue> AbstractInterpreter::call_for_each_axis(
-    const Schema& schema, std::vector<Argument> arguments) {
+std::optional<AbstractValue> call_for_each_axis(GraphRecorder& recorder, const Either& either,
+                                                const Schema& schema,
+                                                std::vector<Argument> arguments) {
   Expr* axis = unknown_axis(schema, arguments);
   const std::int64_t axes = axis ? count_of_axes(schema, arguments) : 0;
   if (axes == 0 || schema.mutates()) return std::nullopt;
   // Counted from the front; a run ends where there is no such axis.
   std::vector<AbstractValue> all;
   for (std::int64_t i = 0; i < axes; ++i) all.push_back(AbstractValue::of_int(i));
-  const Expr asked = call("aten::__getitem__",
-                          {AbstractValue::of_items(AbstractValue::Kind::kList, std::move(all)),
-                           AbstractValue::of_int(*axis)})
+  const Expr asked = recorder
+                         .call("aten::__getitem__",
+                               {AbstractValue::of_items(AbstractValue::Kind::kList, std::move(all)),
+                                AbstractValue::of_int(*axis)})
                          .expr;
   const std::function<AbstractValue(std::int64_t)> from = [&](std::int64_t first) {
     const auto with_first = [&] {
       *axis = first;
-      std::optional<AbstractValue> others = call_for_each_axis(schema, arguments);
-      return others ? std::move(*others) : call(schema, arguments);
+      std::optional<AbstractValue> others = call_for_each_axis(recorder, either, schema, arguments);
+      return others ? std::move(*others) : recorder.call(schema, arguments);
     };
     if (first + 1 == axes) return with_first();
     return either(of_condition(symbolic::apply(symbolic::Kind::kEq, {asked, first})), with_first,

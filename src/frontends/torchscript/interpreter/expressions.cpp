@@ -1,17 +1,15 @@
-// What an expression gives.
+#include "frontends/torchscript/interpreter/expressions.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "base/diagnostic.h"
-#include "frontends/torchscript/interpreter/abstract_interpreter.h"
-#include "frontends/torchscript/interpreter/homogeneous_lists.h"
-#include "frontends/torchscript/interpreter/optionals.h"
+#include "frontends/torchscript/recording/interruptions.h"
+#include "frontends/torchscript/recording/optionals.h"
 
 namespace sardonyx::torchscript {
 
 using Kind = AbstractValue::Kind;
-using symbolic::Expr;
 
 namespace {
 
@@ -81,7 +79,7 @@ AbstractValue of_kind(Kind kind) {
 
 }  // namespace
 
-AbstractValue AbstractInterpreter::evaluate(const Expression& expression) {
+AbstractValue ExpressionEvaluator::evaluate(const Expression& expression) {
   using E = Expression::Kind;
   switch (expression.kind) {
     case E::kInteger:
@@ -115,17 +113,8 @@ AbstractValue AbstractInterpreter::evaluate(const Expression& expression) {
         return AbstractValue::of_real(-value.real);
       refuse("the negative of " + description(value));
     }
-    case E::kName: {
-      const auto found = frame_->variables.find(expression.text);
-      if (found != frame_->variables.end()) {
-        if (found->second.kind == Kind::kFailed) throw Failed();
-        return as_read(found->second);
-      }
-      if (expression.text == "inf")
-        return AbstractValue::of_real(std::numeric_limits<double>::infinity());
-      if (expression.text == "nan") return AbstractValue::of_real(std::nan(""));
-      refuse("'" + expression.text + "' is read before it is set");
-    }
+    case E::kName:
+      return evaluate_name(expression);
     case E::kAttribute:
       return evaluate_attribute(expression);
     case E::kSubscript:
@@ -137,7 +126,19 @@ AbstractValue AbstractInterpreter::evaluate(const Expression& expression) {
   }
 }
 
-AbstractValue AbstractInterpreter::evaluate_attribute(const Expression& expression) {
+AbstractValue ExpressionEvaluator::evaluate_name(const Expression& expression) {
+  const auto found = stack_.variables().find(expression.text);
+  if (found != stack_.variables().end()) {
+    if (found->second.kind == Kind::kFailed) throw Failed();
+    return as_read(found->second);
+  }
+  if (expression.text == "inf")
+    return AbstractValue::of_real(std::numeric_limits<double>::infinity());
+  if (expression.text == "nan") return AbstractValue::of_real(std::nan(""));
+  refuse("'" + expression.text + "' is read before it is set");
+}
+
+AbstractValue ExpressionEvaluator::evaluate_attribute(const Expression& expression) {
   const std::string name = expression.dotted();
   if (name.starts_with("__torch__.")) {
     if (std::optional<AbstractValue> member = enumerator(name)) return *member;
@@ -145,25 +146,29 @@ AbstractValue AbstractInterpreter::evaluate_attribute(const Expression& expressi
     function.text = name;
     return function;
   }
-  if (name.starts_with(kConstants)) {
-    const auto number =
-        static_cast<std::size_t>(std::strtoull(name.c_str() + kConstants.size(), nullptr, 10));
-    if (number >= archive_.constants().size()) refuse("the archive has no constant " + name);
-    const AbstractValue& constant = archive_.constants()[number];
-    if (constant.kind == Kind::kQuantized) read_weights(constant);
-    if (!constant.stored) return constant;
-    if (const auto integer = constant_integer(*constant.stored)) {
-      AbstractValue known = of_kind(Kind::kTensor);
-      known.expr = *integer;
-      return known;
-    }
-    return weight(*constant.stored, program::InputKind::kConstant);
-  }
+  if (name.starts_with(kConstants)) return constant(name);
   return attribute_of(evaluate(*expression.items.front()), expression.text);
 }
 
+// "CONSTANTS.c0"
+AbstractValue ExpressionEvaluator::constant(const std::string& name) {
+  const auto number =
+      static_cast<std::size_t>(std::strtoull(name.c_str() + kConstants.size(), nullptr, 10));
+  if (number >= archive_.constants().size()) refuse("the archive has no constant " + name);
+  const AbstractValue& constant = archive_.constants()[number];
+  Weights& weights = recorder_.weights();
+  if (constant.kind == Kind::kQuantized) weights.read_held(constant);
+  if (!constant.stored) return constant;
+  if (const auto integer = weights.constant_integer(*constant.stored)) {
+    AbstractValue known = of_kind(Kind::kTensor);
+    known.expr = *integer;
+    return known;
+  }
+  return weights.read(*constant.stored, program::InputKind::kConstant);
+}
+
 // "__torch__.Mode.ADD"
-std::optional<AbstractValue> AbstractInterpreter::enumerator(const std::string& name) {
+std::optional<AbstractValue> ExpressionEvaluator::enumerator(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   const Class* type = archive_.class_of(name.substr(0, dot));
   if (!type || type->base != "Enum") return std::nullopt;
@@ -180,42 +185,49 @@ std::optional<AbstractValue> AbstractInterpreter::enumerator(const std::string& 
 }
 
 // Of one that a module holds, of which the archive has the value.
-AbstractValue AbstractInterpreter::name_of_enumerator(const AbstractValue& member,
+AbstractValue ExpressionEvaluator::name_of_enumerator(const AbstractValue& member,
                                                       const Class& type) {
   for (const Statement& field : type.fields) {
     if (!field.value) continue;
-    bool same = false;
-    if (decided(call("aten::eq", {*member.held->attribute("value"), evaluate(*field.value)}),
-                same) &&
-        same)
+    const AbstractValue is_same =
+        recorder_.call("aten::eq", {*member.held->attribute("value"), evaluate(*field.value)});
+    if (known_truth(is_same).value_or(false))
       return AbstractValue::of_text(field.targets.front()->text);
   }
   refuse(type.name + " has no member of this value");
 }
 
-AbstractValue AbstractInterpreter::attribute_of(const AbstractValue& object,
+AbstractValue ExpressionEvaluator::attribute_of(const AbstractValue& object,
                                                 const std::string& name) {
   if (!object.held || (object.held->type.empty() && object.held->names.empty()))
     refuse("'" + name + "' of " + description(object));
   AbstractValue* const found = object.held->attribute(name);
-  if (!found) {
-    // Final fields of a class have their values in its code.
-    const Class* type = archive_.class_of(object.held->type);
-    if (type) {
-      for (const Statement& field : type->fields) {
-        if (field.targets.size() == 1 && field.targets.front()->text == name && field.value)
-          return evaluate(*field.value);
-      }
-    }
-    if (type && type->base == "Enum" && name == "name") return name_of_enumerator(object, *type);
-    refuse(object.held->type + " has no attribute '" + name + "'");
-  }
+  if (!found) return attribute_of_class(object, name);
   if (found->kind == Kind::kFailed) throw Failed();
-  if (found->held && found->kind != Kind::kObject) read_weights(*found);
+  if (found->held && found->kind != Kind::kObject) recorder_.weights().read_held(*found);
   if (found->kind != Kind::kStored) return as_read(*found);
-  const Class* type = archive_.class_of(object.held->type);
+  *found = stored_attribute(object, name, *found->stored);
+  return *found;
+}
+
+// Final fields of a class have their values in its code.
+AbstractValue ExpressionEvaluator::attribute_of_class(const AbstractValue& object,
+                                                      const std::string& name) {
+  if (const Class* type = archive_.class_of(object.held->type)) {
+    for (const Statement& field : type->fields) {
+      if (field.targets.size() == 1 && field.targets.front()->text == name && field.value)
+        return evaluate(*field.value);
+    }
+    if (type->base == "Enum" && name == "name") return name_of_enumerator(object, *type);
+  }
+  refuse(object.held->type + " has no attribute '" + name + "'");
+}
+
+AbstractValue ExpressionEvaluator::stored_attribute(const AbstractValue& object,
+                                                    const std::string& name,
+                                                    const StoredTensor& stored) {
   bool is_parameter = false;
-  if (type) {
+  if (const Class* type = archive_.class_of(object.held->type)) {
     for (const Statement& field : type->fields) {
       if (field.kind != Statement::Kind::kAssign || !field.value) continue;
       if (field.targets.front()->text != "__parameters__") continue;
@@ -223,88 +235,63 @@ AbstractValue AbstractInterpreter::attribute_of(const AbstractValue& object,
           field.value->items, [&](const Expression* item) { return item->text == name; });
     }
   }
-  *found = weight(*found->stored,
-                  is_parameter ? program::InputKind::kParameter : program::InputKind::kBuffer);
-  return *found;
+  return recorder_.weights().read(
+      stored, is_parameter ? program::InputKind::kParameter : program::InputKind::kBuffer);
 }
 
-AbstractValue AbstractInterpreter::evaluate_subscript(const Expression& expression) {
+AbstractValue ExpressionEvaluator::evaluate_subscript(const Expression& expression) {
   if (expression.items.size() != 2) refuse("a subscript with several indices");
   const AbstractValue value = evaluate(*expression.items[0]);
   const AbstractValue index = evaluate(*expression.items[1]);
-  return call("aten::__getitem__", {value, index});
+  return recorder_.call("aten::__getitem__", {value, index});
 }
 
-std::vector<AbstractValue> AbstractInterpreter::arguments_of(const Expression& expression,
-                                                             std::vector<NamedValue>& named,
-                                                             std::size_t first) {
+std::vector<AbstractValue> ExpressionEvaluator::arguments_of(const Expression& expression,
+                                                             std::vector<NamedValue>& named) {
   std::vector<AbstractValue> positional;
-  for (std::size_t i = first; i < expression.items.size(); ++i)
+  for (std::size_t i = 1; i < expression.items.size(); ++i)
     positional.push_back(evaluate(*expression.items[i]));
   for (const auto& [name, value] : expression.keywords) named.emplace_back(name, evaluate(*value));
   return positional;
 }
 
-AbstractValue AbstractInterpreter::evaluate_call(const Expression& expression) {
+AbstractValue ExpressionEvaluator::evaluate_call(const Expression& expression) {
   const Expression& callee = *expression.items.front();
   const std::string name = callee.dotted();
   const std::string root = name.substr(0, name.find('.'));
-  const bool is_variable = frame_->variables.contains(root);
+  const bool is_variable = stack_.variables().contains(root);
   if (!name.empty() && !is_variable) return evaluate_named_call(name, expression);
 
   std::vector<NamedValue> named;
   if (callee.kind == Expression::Kind::kAttribute) {
     const AbstractValue object = evaluate(*callee.items.front());
-    if (object.is_tensor() && callee.text == "tolist") return list_of_tensor(object);
+    if (object.is_tensor() && callee.text == "tolist") return recorder_.list_of_tensor(object);
     std::vector<AbstractValue> positional = arguments_of(expression, named);
-    return invoke_method(object, callee.text, std::move(positional), std::move(named));
+    return functions_.invoke_method(object, callee.text, std::move(positional), std::move(named));
   }
   const AbstractValue function = evaluate(callee);
   std::vector<AbstractValue> positional = arguments_of(expression, named);
   if (function.kind != Kind::kFunction) refuse(description(function) + " is called");
   if (const Function* found = archive_.function(function.text))
-    return invoke(*found, std::move(positional), std::move(named));
-  return construct(function.text, std::move(positional), std::move(named));
+    return functions_.invoke(*found, std::move(positional), std::move(named));
+  return functions_.construct(function.text, std::move(positional), std::move(named));
 }
 
-// x.tolist(): a number, or a list of them.
-AbstractValue AbstractInterpreter::list_of_tensor(const AbstractValue& tensor) {
-  if (!tensor.value || tensor.value->rank() == 0) return item(tensor);
-  const Expr size = tensor.value->shape[0];
-  if (!size.is_constant()) {
-    if (tensor.value->rank() > 1) refuse("a list of lists with a data-dependent length");
-    const base::DType dtype = tensor.value->dtype;
-    const AbstractValue wide = base::is_floating(dtype) || dtype == base::DType::kBool
-                                   ? tensor
-                                   : call("aten::to", {tensor, AbstractValue::of_int(4)});
-    return of_stack(wide.value, base::is_floating(dtype)      ? Kind::kFloat
-                                : dtype == base::DType::kBool ? Kind::kBool
-                                                              : Kind::kInt);
-  }
-  std::vector<AbstractValue> items;
-  for (std::int64_t i = 0; i < size.value(); ++i)
-    items.push_back(list_of_tensor(
-        call("aten::select", {tensor, AbstractValue::of_int(0), AbstractValue::of_int(i)})));
-  return AbstractValue::of_items(Kind::kList, std::move(items));
-}
-
-AbstractValue AbstractInterpreter::evaluate_named_call(const std::string& name,
+AbstractValue ExpressionEvaluator::evaluate_named_call(const std::string& name,
                                                        const Expression& expression) {
-  bool known = true;
-  AbstractValue made = special(name, expression, known);
-  if (known) return made;
+  if (std::optional<AbstractValue> made = special(name, expression)) return *made;
   std::vector<NamedValue> named;
   std::vector<AbstractValue> positional = arguments_of(expression, named);
   if (name.starts_with("__torch__.")) {
     if (const Function* found = archive_.function(name))
-      return invoke(*found, std::move(positional), std::move(named));
+      return functions_.invoke(*found, std::move(positional), std::move(named));
     constexpr std::string_view kNew = ".__new__";
     if (name.ends_with(kNew)) {
       AbstractValue object = AbstractValue::of_items(Kind::kObject, {});
       object.held->type = name.substr(0, name.size() - kNew.size());
       return object;
     }
-    return construct(name, std::move(positional), std::move(named));
+    return functions_.construct(name, std::move(positional), std::move(named));
   }
   std::string op = operator_name(name);
   if (name == "int") op = "aten::Int";
@@ -314,12 +301,12 @@ AbstractValue AbstractInterpreter::evaluate_named_call(const std::string& name,
   if (name == "sorted") op = "aten::sorted";
   if (name == "print") op = "prim::Print";
   if (op.empty()) refuse("`" + name + "` is not known here");
-  return call(op, std::move(positional), std::move(named));
+  return recorder_.call(op, std::move(positional), std::move(named));
 }
 
 // Calls whose arguments are types or names.
-AbstractValue AbstractInterpreter::special(const std::string& name, const Expression& expression,
-                                           bool& known) {
+std::optional<AbstractValue> ExpressionEvaluator::special(const std::string& name,
+                                                          const Expression& expression) {
   const std::vector<const Expression*>& items = expression.items;
   if ((name == "annotate" || name == "unchecked_cast") && items.size() == 3) {
     const AbstractValue value = evaluate(*items[2]);
@@ -328,7 +315,7 @@ AbstractValue AbstractInterpreter::special(const std::string& name, const Expres
     // Scripts give tensors of one element where they declare numbers, and traces sizes as tensors.
     const std::string& type = items[1]->text;
     const bool is_number = type == "number" || type == "int" || type == "float" || type == "bool";
-    return value.is_tensor() && is_number ? item(value) : value;
+    return value.is_tensor() && is_number ? recorder_.item(value) : value;
   }
   if (name == "uninitialized") return of_kind(Kind::kUninitialized);
   if (name == "isinstance" && items.size() == 3) {
@@ -337,7 +324,7 @@ AbstractValue AbstractInterpreter::special(const std::string& name, const Expres
     const bool takes_none = is_instance(AbstractValue(), *items[2]);
     if (is_instance(content(value), *items[2]) == takes_none)
       return AbstractValue::of_bool(takes_none);
-    return takes_none ? call("aten::__not__", {presence(value)}) : presence(value);
+    return takes_none ? recorder_.call("aten::__not__", {presence(value)}) : presence(value);
   }
   if (name == "getattr" && items.size() == 3)
     return attribute_of(evaluate(*items[1]), items[2]->text);
@@ -346,8 +333,7 @@ AbstractValue AbstractInterpreter::special(const std::string& name, const Expres
     device.text = evaluate(*items[1]).text;
     return device;
   }
-  known = false;
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace sardonyx::torchscript

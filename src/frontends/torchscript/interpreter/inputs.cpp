@@ -10,7 +10,7 @@
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/archive/input_types.h"
-#include "frontends/torchscript/interpreter/quantized.h"
+#include "frontends/torchscript/recording/quantized.h"
 #include "program/ir/strides.h"
 
 namespace sardonyx::torchscript {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "frontends/torchscript/archive/archive.h"
-#include "frontends/torchscript/interpreter/torchscript.h"
+#include "frontends/torchscript/torchscript.h"
 
 namespace sardonyx::torchscript {
 

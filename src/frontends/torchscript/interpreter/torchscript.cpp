@@ -1,4 +1,4 @@
-#include "frontends/torchscript/interpreter/torchscript.h"
+#include "frontends/torchscript/torchscript.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -7,8 +7,10 @@
 #include "base/diagnostic.h"
 #include "frontends/torchscript/interpreter/abstract_interpreter.h"
 #include "frontends/torchscript/interpreter/inputs.h"
-#include "frontends/torchscript/interpreter/quantized.h"
-#include "frontends/torchscript/interpreter/sequences.h"
+#include "frontends/torchscript/interpreter/state.h"
+#include "frontends/torchscript/recording/interruptions.h"
+#include "frontends/torchscript/recording/quantized.h"
+#include "frontends/torchscript/recording/sequences.h"
 #include "program/ir/regions.h"
 #include "program/ir/unread_outputs.h"
 
@@ -72,27 +74,25 @@ void drop_unread(const program::Graph& graph, const Symbols& read) {
   program::drop_unread(graph, elements);
 }
 
-void add_outputs(AbstractInterpreter& interpreter, const AbstractValue& result,
-                 program::Program& program) {
+void add_outputs(GraphRecorder& recorder, const AbstractValue& result, program::Program& program) {
   if (result.kind == Kind::kQuantized) {
-    for (const AbstractValue& part : parts_of_quantized(interpreter, result))
-      add_outputs(interpreter, part, program);
+    for (const AbstractValue& part : parts_of_quantized(recorder, result))
+      add_outputs(recorder, part, program);
     return;
   }
   constexpr std::size_t kMaxOutputs = 100'000;
-  if (program.outputs.size() > kMaxOutputs) interpreter.refuse("more than 100,000 outputs");
+  if (program.outputs.size() > kMaxOutputs) refuse("more than 100,000 outputs");
   if (result.held && result.kind != Kind::kStack) {
     if (result.kind == Kind::kObject || result.kind == Kind::kOptional)
-      interpreter.refuse("forward() gives " + description(result));
+      refuse("forward() gives " + description(result));
     const bool is_dict = result.kind == Kind::kDict;
     for (std::size_t i = 0; i < result.held->items.size(); ++i)
-      if (!is_dict || i % 2 == 1) add_outputs(interpreter, as_read(result.held->items[i]), program);
+      if (!is_dict || i % 2 == 1) add_outputs(recorder, as_read(result.held->items[i]), program);
     return;
   }
   if (result.kind == Kind::kStack) {
-    if (!result.value) interpreter.refuse("forward() gives a list that a loop is filling");
-    Value* const list =
-        as_sequence(interpreter, *result.held, element_of(interpreter, *result.held));
+    if (!result.value) refuse("forward() gives a list that a loop is filling");
+    Value* const list = as_sequence(recorder, *result.held, element_of(recorder, *result.held));
     program.graph->outputs.emplace_back(list);
     program.outputs.push_back({program::OutputKind::kUser, list, {}});
     return;
@@ -101,10 +101,10 @@ void add_outputs(AbstractInterpreter& interpreter, const AbstractValue& result,
     program.outputs.push_back({program::OutputKind::kUser, program::None{}, {}});
     return;
   }
-  const program::Argument argument = !result.is_tensor() ? interpreter.argument(result)
+  const program::Argument argument = !result.is_tensor() ? recorder.argument(result)
                                      : result.value && !result.value->has_rank
                                          ? program::Argument(result.value)
-                                         : program::Argument(interpreter.tensor(result));
+                                         : program::Argument(recorder.tensor(result));
   program.graph->outputs.push_back(argument);
   program.outputs.push_back({program::OutputKind::kUser, argument, {}});
 }
@@ -127,8 +127,8 @@ class Reader {
       throw;
     }
     squeezes_by_size = interpreter.squeezes_by_size();
-    add_outputs(interpreter, result, *program);
-    interpreter.add_state();
+    add_outputs(interpreter.recorder(), result, *program);
+    add_state(interpreter.recorder());
     order_inputs(*program);
     Symbols read;
     add_read_sizes(*program->graph, read);

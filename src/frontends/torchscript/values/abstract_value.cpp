@@ -124,4 +124,10 @@ std::string description(const AbstractValue& datum) {
   }
 }
 
+std::optional<bool> known_truth(const AbstractValue& condition) {
+  if (condition.kind != AbstractValue::Kind::kBool || condition.value) return std::nullopt;
+  const auto constant = condition.expr.constant();
+  return constant ? std::optional(*constant != 0) : std::nullopt;
+}
+
 }  // namespace sardonyx::torchscript

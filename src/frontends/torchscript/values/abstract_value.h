@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -112,5 +113,8 @@ AbstractValue as_read(AbstractValue datum);
 
 // "a tensor", "the integer 3", "a list of 2": for messages.
 std::string description(const AbstractValue& datum);
+
+// Whether the condition holds; nothing where that is not known.
+std::optional<bool> known_truth(const AbstractValue& condition);
 
 }  // namespace sardonyx::torchscript

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "onnx/gen/op.h"
+#include "onnx/operators/traits.h"
 #include "passes/rules/dense/dense_layers.h"
 #include "passes/rules/dense/rules.h"
 #include "passes/rules/reshape/reshaped_dims.h"
@@ -23,9 +24,6 @@ namespace {
 using onnx::Node;
 using onnx::Op;
 using onnx::ValueInfo;
-
-constexpr std::array kActivations = {Op::kGelu,    Op::kHardSwish, Op::kMish, Op::kRelu,
-                                     Op::kSigmoid, Op::kSoftplus,  Op::kTanh};
 
 bool has_many_short_rows(const ValueInfo* x, const rewriting::Tuning& tuning) {
   if (tuning.max_gemm_row_length == 0 || x == nullptr || x->dtype != onnx::DType::kFloat32 ||
@@ -52,7 +50,7 @@ bool flatten(Node* root, RuleContext& context) {
   if (first.sum == nullptr || first.added != nullptr) return false;
   Node* const activation = only_reader(first.sum);
   if (activation == nullptr || activation->inputs.size() != 1 ||
-      std::ranges::find(kActivations, activation->op) == kActivations.end())
+      !onnx::has_trait(activation->op, onnx::Trait::kPointwise))
     return false;
   const Dense second = dense_of(only_reader(activation));
   if (second.sum == nullptr || second.product->input(0) != activation->output()) return false;

@@ -20,7 +20,7 @@ using onnx::ValueInfo;
 constexpr std::int64_t kMaxElements = 65536;
 
 // What a constant says throughout.
-std::optional<bool> said_by(const ValueInfo* condition) {
+std::optional<bool> constant_truth(const ValueInfo* condition) {
   if (condition == nullptr || condition->constant == nullptr || condition->is_weight ||
       condition->is_disputed)
     return std::nullopt;
@@ -39,9 +39,9 @@ bool same_shape(const ValueInfo* a, const ValueInfo* b) {
 }
 
 bool choose(Node* node, RuleContext& context) {
-  const auto said = said_by(node->input(0));
-  if (!said || node->output() == nullptr) return false;
-  ValueInfo* const chosen = node->input(*said ? 1 : 2);
+  const auto truth = constant_truth(node->input(0));
+  if (!truth || node->output() == nullptr) return false;
+  ValueInfo* const chosen = node->input(*truth ? 1 : 2);
   if (chosen == nullptr || !same_shape(chosen, node->output()))
     return context.decline(node, "it may make what is chosen larger");
   Patch patch(context, node);

@@ -236,7 +236,7 @@ class Ways:
     def _closed(self, fork: _Fork, given: Given) -> Ran:
         leaves, spec = given
         ran = Ran(fork.scope, leaves, spec)
-        ran.said = [self._recorder.said(each) for each in leaves]
+        ran.graph_values = [self._recorder.graph_argument(each) for each in leaves]
         fork.closing.close()
         self._check(fork)
         return ran

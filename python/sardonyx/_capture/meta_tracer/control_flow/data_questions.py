@@ -60,7 +60,7 @@ class Truths:
 
     def of(self, tensor: torch.Tensor) -> torch.fx.Node | None:
         """The truth of a tensor of one element, 0-d."""
-        node = self._recorder.said(tensor)
+        node = self._recorder.graph_argument(tensor)
         return self._is_true(self._one(node))
 
     def _is_true(self, held: torch.fx.Node) -> torch.fx.Node:

@@ -40,7 +40,9 @@ class Ran:
     scope: Scope
     leaves: list[Any]
     spec: Any
-    said: list[Any] = field(default_factory=list)  # as its graph has them, where that has no output
+    graph_values: list[Any] = field(
+        default_factory=list
+    )  # as its graph has them, where that has no output
 
     @property
     def tensors(self) -> list[QuickTensor]:
@@ -67,7 +69,7 @@ def cond(
             fake(pred), lambda *_: fake(one.leaves), lambda *_: fake(other.leaves), ()
         )
     )
-    _write_branches(recorder, recorder.said(pred), (one, other), given)
+    _write_branches(recorder, recorder.graph_argument(pred), (one, other), given)
     return pytree.tree_unflatten(given, one.spec)
 
 
@@ -97,7 +99,7 @@ def branched(
     pairs = list(zip(one.leaves, other.leaves, strict=True))
     places = [i for i, pair in enumerate(pairs) if _are_tensors(*pair, known)]
     for ran in ways:
-        ran.scope.graph.output(tuple(ran.said[i] for i in places))
+        ran.scope.graph.output(tuple(ran.graph_values[i] for i in places))
         finish(ran.scope.graph)
     given = [_either(recorder, *pairs[i], known) for i in places]
     _write_branches(recorder, truth, ways, given)
@@ -167,8 +169,8 @@ def while_loop(
         held(recorder.graph, ran.scope.graph, name)
         for ran, name in ((going, "while_loop_cond_graph"), (step, "while_loop_body_graph"))
     ]
-    said = tuple(recorder.said(each) for each in carried_inputs)
-    arguments = (*bodies, said, tuple(read))
+    operands = tuple(recorder.graph_argument(each) for each in carried_inputs)
+    arguments = (*bodies, operands, tuple(read))
     return _recorded(recorder, _ops.while_loop, arguments, given, step.spec, may_share=may_share)
 
 
@@ -189,8 +191,8 @@ def scan(
     given = [*carry, *(_stacked(recorder, length, each) for each in ran.tensors[len(init) :])]
     read = share_what_they_read([ran.scope])
     body = held(recorder.graph, ran.scope.graph, "scan_combine_graph")
-    said = [[recorder.said(each) for each in group] for group in (init, xs)]
-    arguments = (body, *said, tuple(read))
+    operands = [[recorder.graph_argument(each) for each in group] for group in (init, xs)]
+    arguments = (body, *operands, tuple(read))
     return _recorded(recorder, _ops.scan, arguments, given, ran.spec, may_share=may_share)
 
 
@@ -201,8 +203,8 @@ def map_(recorder: Recorder, f: Callable[..., Any], xs: Sequence[Any], args: Seq
     given = [_stacked(recorder, length, each) for each in ran.tensors]
     read = share_what_they_read([ran.scope])
     body = held(recorder.graph, ran.scope.graph, "body_graph")
-    said = [recorder.said(each) for each in xs]
-    return _recorded(recorder, _ops.map_impl, (body, said, read), given, ran.spec)
+    operands = [recorder.graph_argument(each) for each in xs]
+    return _recorded(recorder, _ops.map_impl, (body, operands, read), given, ran.spec)
 
 
 def associative_scan(
@@ -222,8 +224,8 @@ def associative_scan(
     given = [recorder.results.dense(dims_of(x), x.dtype) for x in xs]
     read = share_what_they_read([ran.scope])
     body = held(recorder.graph, ran.scope.graph, "associative_scan_combine_graph")
-    said = [recorder.said(each) for each in xs]
-    arguments = (body, said, tuple(read))
+    operands = [recorder.graph_argument(each) for each in xs]
+    arguments = (body, operands, tuple(read))
     return _recorded(recorder, _ops.associative_scan, arguments, given, ran.spec)
 
 
@@ -284,7 +286,7 @@ def _ran(
     with recorder.scopes.opened() as scope, recorder.watching(), unchanged_by_running(function):
         given = [_given(scope, each) for each in own]
         leaves, spec = pytree.tree_flatten(function(*given, *others))
-        recorder.graph.output(tuple(recorder.said(each) for each in leaves))
+        recorder.graph.output(tuple(recorder.graph_argument(each) for each in leaves))
         finish(recorder.graph)
     return Ran(scope, leaves, spec)
 

@@ -171,7 +171,7 @@ def _captured(
         outputs, out_spec = ways.given(ran)
         for buffer in reversed(assigned_in_branches):
             recorder.assign(buffer, outputs.pop())
-    recorder.graph.output(tuple(recorder.said(each) for each in outputs))
+    recorder.graph.output(tuple(recorder.graph_argument(each) for each in outputs))
     recorder.check()
     finish(recorder.graph)
     # Not a GraphModule, which writes code of the graph that nobody runs: a fifth of the time.

@@ -24,21 +24,21 @@ def lines_that_count(program: str) -> list[str]:
         depth = len(line) - len(line.lstrip())
         while depth < scopes[-1][0]:
             scopes.pop()
-        said = line
+        shown = line
         if body := _BODY.match(line):
             own, inner = _inputs(body[1], read[depth - 2], scopes[-1][1])
             scopes.append((depth + 2, inner))
-            said = f"{' ' * depth}@({own})"
+            shown = f"{' ' * depth}@({own})"
         elif _OF_SIZES.search(line):
             continue
         else:
             found = _READ.search(line)
             read[depth] = found[1] if found else ""
-            said = line.replace(found[0], "") if found else line
+            shown = line.replace(found[0], "") if found else line
         if depth > 2:
-            said = re.sub(r"  # .*", "", said)  # which torch.export says without the module
+            shown = re.sub(r"  # .*", "", shown)  # which torch.export says without the module
         around = [known for _, known in scopes]
-        lines.append(numbers.in_place_of_names(re.sub(r"\w+=@\w+", "@", said), around))
+        lines.append(numbers.in_place_of_names(re.sub(r"\w+=@\w+", "@", shown), around))
     by_data: dict[str, str] = {}
     lines = [
         _BY_DATA.sub(lambda m: by_data.setdefault(m[0], f"{m[1]}_{len(by_data)}"), line)
@@ -71,7 +71,7 @@ def _inputs(header: str, read: str, known: dict[str, str]) -> tuple[str, dict[st
     operands = [each for each in re.split(r", (?![^(]*\))", read) if each]
     own = inputs[: len(inputs) - len(operands)]
     inner: dict[str, str] = {}
-    for said, operand in zip(inputs[len(own) :], operands, strict=True):
+    for declared, operand in zip(inputs[len(own) :], operands, strict=True):
         if operand.startswith("%"):
-            inner[said.partition(":")[0]] = known[operand]
+            inner[declared.partition(":")[0]] = known[operand]
     return ", ".join(own), inner

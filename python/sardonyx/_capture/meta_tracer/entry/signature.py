@@ -37,7 +37,7 @@ class Placeholders:
         self._of_inputs: dict[int, torch.fx.Node] = {}
         self._of_leaves: list[torch.fx.Node] = []
         paths, _ = pytree.tree_flatten_with_path(given.bound())
-        names = ["_".join(_said(key).lower() for key in path) for path, _ in paths]
+        names = ["_".join(_key_text(key).lower() for key in path) for path, _ in paths]
         leaves = pytree.tree_leaves((given.args, given.kwargs))
         if [id(leaf) for _, leaf in paths] != [id(leaf) for leaf in leaves]:
             raise DeclinedError("inputs in another order than forward() names them")
@@ -155,7 +155,7 @@ def _tensors_in_attributes(model: torch.nn.Module) -> dict[int, str]:
     return found
 
 
-def _said(key: Any) -> str:
+def _key_text(key: Any) -> str:
     if hasattr(key, "key"):
         return re.sub(r"[^a-zA-Z0-9]", "_", str(key.key))
     return str(key.idx) if hasattr(key, "idx") else str(key.name)

@@ -65,9 +65,9 @@ def _spread(shape: Sizes, steps: Sizes, rank: int) -> Sizes:
     return tuple([0] * (rank - len(shape)) + own)
 
 
-def always(said: Any) -> bool:
+def always(condition: Any) -> bool:
     """Whether it is so whatever the sizes are."""
-    return said if type(said) is bool else is_always_true(said)
+    return condition if type(condition) is bool else is_always_true(condition)
 
 
 def default_float() -> torch.dtype:

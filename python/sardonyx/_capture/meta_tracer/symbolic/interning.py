@@ -11,8 +11,8 @@ from typing import Any
 from unittest import mock
 
 # What sympy says of an inequality, by its kind and sides: symbols are the same in every capture.
-_said: dict[tuple[Any, ...], Any] = {}
-_MAX_SAID = 20_000
+_relations: dict[tuple[Any, ...], Any] = {}
+_MAX_RELATIONS = 20_000
 
 
 @contextmanager
@@ -31,12 +31,12 @@ def inequalities_remembered() -> Iterator[None]:
         if not is_plain or not global_parameters.evaluate:
             return made(cls, lhs, rhs, **options)
         sides = (cls, lhs, rhs)
-        said = _said.get(sides)
-        if said is None:
-            if len(_said) >= _MAX_SAID:
-                _said.clear()
-            said = _said[sides] = made(cls, lhs, rhs)
-        return said
+        relation = _relations.get(sides)
+        if relation is None:
+            if len(_relations) >= _MAX_RELATIONS:
+                _relations.clear()
+            relation = _relations[sides] = made(cls, lhs, rhs)
+        return relation
 
     with mock.patch.object(kind, "__new__", staticmethod(remembered)):
         yield

@@ -57,6 +57,7 @@ def _up_to_multiples(size: Any, divisor: Any) -> Any:
     for term in sympy.Add.make_args(sympy.expand_mul(size)):
         factor, rest = term.as_coeff_Mul()
         if _is_remainder(rest) and rest.args[1] % divisor == 0:
-            term = sympy.expand_mul(factor * _up_to_multiples(rest.args[0], divisor))
-        terms.append(term)
+            terms.append(sympy.expand_mul(factor * _up_to_multiples(rest.args[0], divisor)))
+        else:
+            terms.append(term)
     return sympy.Add(*terms)

@@ -31,7 +31,7 @@ class Numbers:
         made_by = self._made_by.get(number.node.expr)
         return made_by is not None and made_by.graph is graph
 
-    def said(self, number: Any) -> Any:
+    def graph_argument(self, number: Any) -> Any:
         """The number as arguments have it: the node that gave it, or what is computed of such."""
         return self._made_by.get(number.node.expr, number)
 

@@ -140,8 +140,8 @@ class Recorder(modes.OperatorMode):
         node = self.graph.create_node(
             "call_function",
             func,
-            tuple(self.said(arg) for arg in args),
-            {name: self.said(arg) for name, arg in kwargs.items()},
+            tuple(self.graph_argument(arg) for arg in args),
+            {name: self.graph_argument(arg) for name, arg in kwargs.items()},
             name=modes.name_in(self.graph, func),
         )
         node.meta = {**place, "val": None if isinstance(result, PLAIN) else result}
@@ -183,7 +183,7 @@ class Recorder(modes.OperatorMode):
         self._strided.append(node)
 
     def _held(self, tensor: torch.Tensor) -> Any:
-        node = self.said(tensor)
+        node = self.graph_argument(tensor)
         number = held_by_constant(node)
         if number is not None and may_be_written(node, self._writes):
             raise DeclinedError("a number that a constant holds, which may have been written to")
@@ -222,7 +222,7 @@ class Recorder(modes.OperatorMode):
     def _write_one(self, func: Any, args: tuple[Any, ...], given: Any) -> None:
         """Writes down a call of a Python function that gives one thing. How that lies in memory is
         not known."""
-        node = self.graph.create_node("call_function", func, tuple(map(self.said, args)))
+        node = self.graph.create_node("call_function", func, tuple(map(self.graph_argument, args)))
         node.meta = {**self._place(), "val": given if type(given) is QuickTensor else None}
         if type(given) is QuickTensor:
             given.made_by = node
@@ -230,8 +230,8 @@ class Recorder(modes.OperatorMode):
 
     def assign(self, buffer: torch.Tensor, now: torch.Tensor) -> None:
         """Writes down what a buffer holds at the end, as torch.export has it."""
-        self._assigned.append(self.said(buffer))
-        made_by = self.said(now)
+        self._assigned.append(self.graph_argument(buffer))
+        made_by = self.graph_argument(now)
         torch.ops.aten.copy_.default(buffer, now)
         if isinstance(made_by, torch.fx.Node):  # the line that computed it
             self._writes[-1].meta |= {**made_by.meta, "val": self._writes[-1].meta["val"]}
@@ -281,8 +281,8 @@ class Recorder(modes.OperatorMode):
             "device": tensor.device,
             "layout": tensor.layout,
         }
-        said = self.said(tensor)
-        node = self.graph.create_node("call_function", modes.ASSERT_KIND, (said,), kind)
+        node = self.graph_argument(tensor)
+        node = self.graph.create_node("call_function", modes.ASSERT_KIND, (node,), kind)
         node.meta = {**place, "val": None}
 
     def _belongs(self, result: Any, node: torch.fx.Node) -> None:
@@ -312,7 +312,7 @@ class Recorder(modes.OperatorMode):
                 self.scopes.at_end_of_body(put_back)
             self._weights[id(result)] = node
 
-    def said(self, argument: Any) -> Any:
+    def graph_argument(self, argument: Any) -> Any:
         """An argument as nodes have it."""
         if isinstance(argument, torch.Tensor):
             node = (
@@ -328,12 +328,12 @@ class Recorder(modes.OperatorMode):
                 self._weights[id(argument)] = node
             return self.scopes.here(node)
         if isinstance(argument, (list, tuple)):
-            return [self.said(each) for each in argument]
+            return [self.graph_argument(each) for each in argument]
         if not isinstance(argument, NUMBERS):
             return argument
-        said = self.numbers.said(argument)
+        node = self.numbers.graph_argument(argument)
         # Within a body, numbers of the graphs around it stand as they are.
-        return said if getattr(said, "graph", self.graph) is self.graph else argument
+        return node if getattr(node, "graph", self.graph) is self.graph else argument
 
 
 class Overseer(modes.FunctionMode):
