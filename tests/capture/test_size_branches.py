@@ -138,13 +138,31 @@ def test_conditions_of_no_rows_stay(asks):
         assert made(x)[0] == chosen(x)
 
 
-def test_torch_export_warns_of_conditions_of_no_rows():
-    def chosen(x):
-        return torch.cond(x.numel() > 0, lambda x: x.sum() + 1, lambda x: x.sum() - 1, (x,))
+def test_conditions_of_torch_exports_programs_hold_for_no_rows(tmp_path):
+    class Chosen(torch.nn.Module):
+        def forward(self, x):
+            some = torch.sym_not(x.shape[0] == 0)
+            x = torch.cond(x.numel() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
+            x = torch.cond(some, lambda x: x.sum() + 1, lambda x: x.sum() - 1, (x,))
+            return torch.cond(x.dim() < 5, lambda x: x * 2, lambda x: x, (x,))
 
     shapes = ({0: Dim("rows", min=0, max=9)},)
-    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"2\*rows > 0"):
-        sardonyx.export(chosen, (torch.ones(4, 2),), dynamic_shapes=shapes, capture="torch")
+    program = torch.export.export(Chosen(), (torch.ones(4, 2),), dynamic_shapes=shapes)
+    torch.export.save(program, tmp_path / "chosen.pt2")
+    for made in (sardonyx.export(program), sardonyx.convert(tmp_path / "chosen.pt2")):
+        assert [node.op_type for node in made.model_proto.graph.node].count("If") == 2
+        for rows in (0, 1, 2, 7):
+            x = torch.ones(rows, 2)
+            assert made(x)[0] == Chosen()(x)
+
+
+def test_conditions_that_ranges_decide_are_no_branches():
+    def chosen(x):
+        return torch.cond(x.numel() > 4, lambda x: x + 1, lambda x: x - 1, (x,))
+
+    shapes = ({0: Dim("rows", min=3)},)
+    made = sardonyx.export(chosen, (torch.ones(4, 2),), dynamic_shapes=shapes, capture="torch")
+    assert [node.op_type for node in made.model_proto.graph.node] == ["Add"]
 
 
 # --- examples of one row

@@ -174,6 +174,20 @@ def test_unconvertible_operators() -> None:
     assert sardonyx.unconvertible_ops(nn.ReLU(), (X,))[1] == []
 
 
+def test_unconvertible_operators_of_a_script() -> None:
+    class Branching(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if bool(x.sum() > 0):
+                x = torch.relu(x)
+            return torch.linalg.eig(x)[0].real
+
+    script = torch.jit.script(Branching())
+    graph, names = sardonyx.unconvertible_ops(script, torch.randn(3, 3))
+    assert names == ["aten::linalg_eig"]
+    assert "prim::If" in {node.kind() for node in graph.nodes()}
+    assert sardonyx.unconvertible_ops(torch.jit.script(nn.ReLU()), (X,))[1] == []
+
+
 def test_is_in_onnx_export_for_torch_too() -> None:
     seen: list[tuple[bool, bool]] = []
 

@@ -432,6 +432,24 @@ def test_the_onnxscript_example_of_the_page(registered: Any) -> None:
     torch.testing.assert_close(program(x)[0], model(x), rtol=1e-4, atol=1e-5)
 
 
+def test_an_onnxscript_function_with_an_attribute_between_its_inputs(registered: Any) -> None:
+    @onnxscript.script(onnxscript.values.Opset("onnx-script", 1), default_opset=opset15)
+    def WeightedSum(x, alpha: float, y):  # type: ignore[no-untyped-def]
+        return x * alpha + y
+
+    class Sum(nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return x + y
+
+    def weighted_sum(g: Any, x: Any, y: Any, _alpha: Any) -> Any:
+        return g.onnxscript_op(WeightedSum, x, y, alpha_f=2.5)
+
+    registered("aten::add", weighted_sum, 15)
+    x, y = torch.randn(3), torch.randn(3)
+    program = sardonyx.export(Sum(), (x, y), opset_version=15)
+    torch.testing.assert_close(program(x, y)[0], x * 2.5 + y)
+
+
 @pytest.mark.parametrize("parser", ["sardonyx", "torch"])
 def test_the_operator_example_of_the_page(registered: Any, parser: str) -> None:
     helper: Any = sardonyx.symbolic_helper if parser == "sardonyx" else None

@@ -273,6 +273,40 @@ def test_a_question_whose_answer_changes_nothing_is_not_told(
     assert told == ([line + 2, line + 6] if mask is None else [])
 
 
+class Length(nn.Module):
+    """Asks for a length as caches do, and for one that is another where there are no rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held: torch.Tensor | None = None
+
+    def forward(self, x: torch.Tensor, empty: bool = False) -> torch.Tensor:
+        self.held = x
+        length = self.count() + (self.count_or_one() if empty else 0)
+        self.held = None
+        return x + length
+
+    def count(self) -> int:
+        if self.held is None or self.held.numel() == 0:
+            return 0
+        return self.held.shape[0]
+
+    def count_or_one(self) -> int:
+        if self.held is None or self.held.shape[0] == 0:
+            return 1
+        return self.held.shape[0]
+
+
+def test_an_empty_cache_that_has_the_same_length_either_way_is_not_told() -> None:
+    shapes = {"x": {0: "rows"}, "empty": None}
+    for empty in (False, True):
+        program = sardonyx.export(
+            Length(), (torch.randn(3, 2), empty), dynamic_shapes=shapes, capture="torch"
+        )
+        told = [note.function for note in program.notes if note.code == "SX1015"]
+        assert told == (["count_or_one"] if empty else [])
+
+
 class Beside(nn.Module):
     """Asks twice in one line; what decides the first says nothing of the second."""
 

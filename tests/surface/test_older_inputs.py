@@ -61,6 +61,24 @@ def test_classes_derived_from_dictionaries(dynamo: bool) -> None:
     assert [each.tolist() for each in program(given)] == [[2.0, 2.0], [2.0, 2.0, 2.0]]
 
 
+def test_a_dictionary_whose_key_is_a_tensor() -> None:
+    class OfKey(nn.Module):
+        def forward(self, given: dict[Tensor, Tensor]) -> Tensor:
+            return next(given[key] + key for key in given)
+
+    given = {torch.tensor(1.0): torch.randn(2, 3)}
+    program = sardonyx.export(OfKey(), (given, {}), dynamo=False)
+    torch.testing.assert_close(program(*given.values())[0], OfKey()(given))
+
+
+def test_dynamic_axes_of_unknown_names_are_warned_of() -> None:
+    axes = {"nothing": [0]}
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match="'nothing'.*neither inputs"):
+        sardonyx.export(nn.ReLU(), (torch.ones(2),), dynamo=False, dynamic_axes=axes)
+    with pytest.raises(sardonyx.errors.OnnxExporterError, match="'nothing'"):
+        sardonyx.export(nn.ReLU(), (torch.ones(2),), dynamic_axes=axes)
+
+
 class Packed(nn.Module):
     def __init__(self) -> None:
         super().__init__()

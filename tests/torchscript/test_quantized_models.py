@@ -307,3 +307,16 @@ def test_a_quantized_input_is_its_integers_scale_and_zero_point(
     assert dtypes == (expected if dynamo else wide)
     for each in (x, other):
         assert_parts(model(each), layer(each))
+
+
+def test_bounds_and_views_of_a_quantized_input() -> None:
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return nn.functional.hardtanh(x), x.clamp(max=0.7), x.as_strided((2, 2), (1, 2))
+
+    x = torch.quantize_per_tensor(torch.randn(2, 4), 0.26, 128, torch.quint8)
+    other = torch.quantize_per_tensor(torch.randn(2, 4), 0.07, 100, torch.quint8)
+    model = sardonyx.export(torch.jit.trace(function, (x,)), (x,), dynamo=False)
+    for each in (x, other):
+        ours = model(each)
+        for index, expected in enumerate(function(each)):
+            assert_parts(ours[3 * index : 3 * index + 3], expected)

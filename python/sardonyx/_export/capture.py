@@ -76,6 +76,7 @@ class _Request:
             options.dynamic_axes,
             input_names=options.input_names or (),
             output_names=options.output_names or (),
+            lenient=not options.dynamo,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any
 
 from sardonyx._base.errors import ConversionError
@@ -36,9 +37,14 @@ def unconvertible_ops(
     """The captured graph, and the operators in it that have no translation at this opset or none
     for these arguments, once for each call; nothing is written.
 
-    Operators that PyTorch can take apart are not among them.
+    Operators that PyTorch can take apart are not among them. Of a ScriptModule the graph is that of
+    TorchScript.
     """
+    import torch
+
     positional = args if isinstance(args, tuple) else (args,)
+    if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+        return model.inlined_graph, _unconvertible_in_script(model, args, training, opset_version)
     with select_model_mode_for_export(model, training):
         dynamic = prepare(model, positional, {}, None)
         program = capture(model, positional, {}, dynamic, report=lambda _text: None).program
@@ -47,3 +53,16 @@ def unconvertible_ops(
     except ConversionError as error:
         return program.graph, [d.op for d in error.diagnostics if d.op]
     return program.graph, []
+
+
+def _unconvertible_in_script(
+    script: Any, args: Any, training: Any, opset_version: int | None
+) -> list[str]:
+    mode = {} if training is None else {"training": training}
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "dynamo is deprecated", DeprecationWarning)
+            export(script, args, dynamo=False, opset_version=opset_version, **mode)
+    except ConversionError as error:
+        return [d.op for d in error.diagnostics if d.op]
+    return []

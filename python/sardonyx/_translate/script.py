@@ -28,18 +28,29 @@ class GraphEvaluator:
         """A node that calls a local function of the model."""
         if function.traceable:
             return function.function(*args, **kwargs)
-        inputs, attributes = _inputs_and_attributes(function, args, kwargs)
-        outputs = _keep(function)
-        values = emitter().node(
-            function.opset.domain,
-            function.name,
-            [constant_of(value) for value in inputs],
-            {name: constant_of(value) for name, value in attributes.items()},
-            outputs,
-            function.opset.version,
-            {},
-        )
-        return values[0] if len(values) == 1 else tuple(values)
+        return call_function(function, *_inputs_and_attributes(function, args, kwargs))
+
+
+def call_function(function: Any, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    """A node that calls a local function; raises TypeError for an attribute it does not have."""
+    unknown = set(attributes) - {p.name for p in function.op_signature.params if not _is_input(p)}
+    if unknown:
+        raise TypeError(f"{function.name} has no attributes {sorted(unknown)}")
+    outputs = _keep(function)
+    values = emitter().node(
+        function.opset.domain,
+        function.name,
+        [constant_of(value) for value in inputs],
+        {name: constant_of(value) for name, value in attributes.items()},
+        outputs,
+        function.opset.version,
+        {},
+    )
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def _is_input(parameter: Any) -> bool:
+    return type(parameter).__name__ != "AttributeParameter"
 
 
 @contextlib.contextmanager
@@ -64,7 +75,7 @@ def _inputs_and_attributes(
     given = dict(kwargs)
     values = list(args)
     for parameter in parameters:
-        is_input = type(parameter).__name__ != "AttributeParameter"
+        is_input = _is_input(parameter)
         if is_input and parameter.variadic:
             inputs += values
             values = []

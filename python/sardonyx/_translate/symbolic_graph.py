@@ -12,7 +12,7 @@ from sardonyx._base.element_types import onnx_number, torch_dtypes
 
 from .constants import constant_of
 from .scalar_types import JitScalarType
-from .script import GraphEvaluator
+from .script import GraphEvaluator, call_function
 
 _ATTRIBUTE = re.compile(r"(.+)_([ifst])")
 
@@ -184,10 +184,17 @@ class GraphContext:
     aten_op = at
 
     def onnxscript_op(self, onnx_fn: Any, *raw_args: Any, outputs: int = 1, **kwargs: Any) -> Any:
-        """A node that calls an onnxscript function, which the model keeps as a local function."""
+        """A node that calls an onnxscript function, which the model keeps as a local function.
+
+        Positional arguments are its inputs, wherever its signature has attributes.
+        """
         del outputs  # the function knows
         inputs = [self._input(value) for value in raw_args]
-        result = GraphEvaluator().eval_function(onnx_fn, inputs, _attributes(kwargs))
+        attributes = _attributes(kwargs)
+        if onnx_fn.traceable:
+            result = GraphEvaluator().eval_function(onnx_fn, inputs, attributes)
+        else:
+            result = call_function(onnx_fn, inputs, attributes)
         if isinstance(result, tuple):
             return tuple(GraphValue(value) for value in result)
         return GraphValue(result)

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "aten/families.h"
+#include "aten/reduction/reduction_axes.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -73,11 +74,16 @@ Outputs arg(const Call& call, Emit& onnx, bool largest) {
 Outputs argmax(const Call& call, Emit& onnx) { return arg(call, onnx, true); }
 Outputs argmin(const Call& call, Emit& onnx) { return arg(call, onnx, false); }
 
-// The extreme of an axis and where it is.
+// The extreme of an axis and where it is. Where nothing reads the place, a reduction is faster than
+// finding it.
 Outputs extreme_along(const Call& call, Emit& onnx, bool largest) {
   const Value self = call.tensor("self");
   if (self.rank() == 0) return {self, onnx.int_scalar(0)};
   const std::int64_t axis = call.axis("dim", self.rank());
+  if (!call.uses_output(1) && self.dtype() != DType::kBool) {
+    return {extreme_over(onnx, largest ? "ReduceMax" : "ReduceMin", self, {axis},
+                         call.flag("keepdim"))};
+  }
   const Value place = arg_extreme(onnx, self, axis, true, largest);
   const Value value = onnx.gather_elements(self, place, {.axis = axis});
   if (call.flag("keepdim")) return {value, place};

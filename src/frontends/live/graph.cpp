@@ -4,6 +4,7 @@
 #include "frontends/live/python.h"
 #include "frontends/live/tensors.h"
 #include "frontends/live/walker.h"
+#include "program/ir/compared_sizes.h"
 #include "program/ir/strides.h"
 
 namespace sardonyx::live {
@@ -214,6 +215,7 @@ Argument Walker::element(nb::handle producer, nb::handle index, nb::handle meta_
 Argument Walker::result(std::string name, nb::handle meta_value, program::Call& call) {
   Value* made = value(std::move(name), meta_value);
   if (!made) return {};
+  program::restore_comparison(call, *program_.pool, *made);
   made->producer = &call;
   made->index = static_cast<std::uint32_t>(call.outputs.size());
   call.outputs.push_back(made);

@@ -159,13 +159,14 @@ void Walker::ranges(nb::handle constraints) {
 namespace {
 
 // Empty for a spec that has no JSON form: with a class, a named tuple say, that nobody registered
-// for serialization. Inputs and outputs then keep their captured names.
+// for serialization, or with a dict whose keys are tensors. Inputs and outputs then keep their
+// captured names.
 std::string spec_text(const nb::object& spec) {
   const nb::object dumps = nb::module_::import_("torch.utils._pytree").attr("treespec_dumps");
   try {
     return str_of(dumps(spec));
   } catch (const nb::python_error& error) {
-    if (!error.matches(PyExc_NotImplementedError)) throw;
+    if (!error.matches(PyExc_NotImplementedError) && !error.matches(PyExc_TypeError)) throw;
     return {};
   }
 }

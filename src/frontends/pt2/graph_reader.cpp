@@ -1,5 +1,6 @@
 #include "frontends/pt2/graph_reader.h"
 
+#include "program/ir/compared_sizes.h"
 #include "program/ir/target.h"
 
 namespace sardonyx::pt2 {
@@ -230,6 +231,7 @@ void GraphReader::add_output(std::string_view name, bool is_element, program::Ca
   Value* value = found->second;
   if (value->producer)
     base::fail("SX1205", "the value '" + std::string(name) + "' is computed twice");
+  program::restore_comparison(call, *program_.pool, *value);
   value->producer = &call;
   value->index = static_cast<std::uint32_t>(call.outputs.size());
   if (is_element) elements_.push_back({&call, call.outputs.size()});

@@ -26,7 +26,7 @@ from sardonyx._capture.source_location import (
 from sardonyx._torch_private import questions as torch_questions
 
 from .bytecode_control_flow import answer_that_goes_on, is_caught
-from .irrelevant_guards import is_immaterial
+from .irrelevant_guards import is_immaterial, returns_the_same
 from .size_strings import is_computed_with, is_shown_alone, watched_strings
 
 if TYPE_CHECKING:
@@ -91,6 +91,9 @@ class Questions:
         frame = frame_of_model()
         exceptions = () if frame is None else _exceptions(relation, answer)
         if frame is None or not exceptions or is_immaterial(frame):
+            return
+        exceptions = tuple(few for few in exceptions if not returns_the_same(frame, few))
+        if not exceptions:
             return
         place = user_place()
         if place and not _only_raises(place, frame):

@@ -1,13 +1,16 @@
-"""Questions whose answer changes nothing: `length > 1 and mask is None`, where there is a mask."""
+"""Questions whose answer changes nothing: `length > 1 and mask is None`, where there is a mask;
+`if x.numel() == 0: return 0`, before `return x.shape[0]`, where that is 0."""
 
 from __future__ import annotations
 
 import ast
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import FrameType, ModuleType
 from typing import Any
+
+import torch
 
 from sardonyx._capture.source_location import parsed
 
@@ -19,16 +22,34 @@ _UNKNOWN = object()
 def is_immaterial(frame: FrameType) -> bool:
     """Whether the `and` or `or` that asks something at the present instruction of `frame` is
     decided by another part of it, whatever the answer is."""
-    # Python 3.10 does not say where in its line an instruction stands.
-    positions = getattr(frame.f_code, "co_positions", None)
-    if positions is None:
-        return False
-    line, _, column, _ = next(itertools.islice(positions(), frame.f_lasti // 2, None))
-    place = (line, column)
-    return None not in place and any(
+    place = _place(frame)
+    return place is not None and any(
         _begin(each) <= place < _end(each) and _is_decided(each, frame)
         for each in _all_joined(frame.f_code.co_filename)
     )
+
+
+def returns_the_same(frame: FrameType, sizes: Mapping[str, int]) -> bool:
+    """Whether the `if` that asks something at the present instruction of `frame` returns the same
+    number either way, where these symbols are these sizes."""
+    place = _place(frame)
+    if place is None:
+        return False
+    for test, results in _all_returning(frame.f_code.co_filename):
+        if _begin(test) <= place < _end(test):
+            one, other = (_number(each, frame, sizes) for each in results)
+            return one is not None and one == other
+    return False
+
+
+def _place(frame: FrameType) -> tuple[int, int] | None:
+    """Line and column of the present instruction."""
+    # Python 3.10 does not say where in its line an instruction stands.
+    positions = getattr(frame.f_code, "co_positions", None)
+    if positions is None:
+        return None
+    line, _, column, _ = next(itertools.islice(positions(), frame.f_lasti // 2, None))
+    return None if line is None or column is None else (line, column)
 
 
 def _begin(node: ast.expr) -> tuple[int, int]:
@@ -50,6 +71,56 @@ def _outermost(node: ast.AST) -> Iterator[ast.BoolOp]:
             yield child
         else:
             yield from _outermost(child)
+
+
+@functools.lru_cache(maxsize=64)
+def _all_returning(file: str) -> tuple[tuple[ast.expr, tuple[ast.expr, ast.expr]], ...]:
+    """The test of each `if` that only returns something, and what is returned either way."""
+    blocks = (getattr(node, "body", None) for node in ast.walk(parsed(file)))
+    return tuple(
+        (branch.test, (taken.value, after.value))
+        for block in blocks
+        if isinstance(block, list)
+        for branch, after in itertools.pairwise(block)
+        if isinstance(branch, ast.If) and len(branch.body) == 1 and not branch.orelse
+        for taken in branch.body
+        if isinstance(taken, ast.Return) and isinstance(after, ast.Return)
+        if taken.value is not None and after.value is not None
+    )
+
+
+def _number(node: ast.expr, frame: FrameType, sizes: Mapping[str, int]) -> int | None:
+    """The integer that the expression is at these sizes; None where that is not known."""
+    value = _size(node, frame)
+    if not isinstance(value, torch.SymInt):
+        return value if type(value) is int else None
+    expression = value.node.expr
+    at = {symbol: sizes[str(symbol)] for symbol in expression.free_symbols if str(symbol) in sizes}
+    known = expression.subs(at)
+    return int(known) if known.is_Integer else None
+
+
+def _size(node: ast.expr, frame: FrameType) -> Any:
+    """A number, or a size of a tensor that a variable or an attribute holds."""
+    if not isinstance(node, ast.Subscript):
+        return _value(node, frame)
+    if not isinstance(node.value, ast.Attribute) or node.value.attr != "shape":
+        return _UNKNOWN
+    try:
+        axis = ast.literal_eval(node.slice)
+    except ValueError:
+        return _UNKNOWN
+    holder = _held(node.value.value, frame)
+    if not isinstance(holder, torch.Tensor) or type(axis) is not int:
+        return _UNKNOWN
+    return holder.shape[axis] if -holder.dim() <= axis < holder.dim() else _UNKNOWN
+
+
+def _held(node: ast.expr, frame: FrameType) -> Any:
+    """What a variable, or an attribute of its own, holds: no code of the model runs."""
+    if isinstance(node, ast.Attribute):
+        return getattr(_held(node.value, frame), "__dict__", {}).get(node.attr, _UNKNOWN)
+    return _value(node, frame)
 
 
 def _is_decided(node: ast.BoolOp, frame: FrameType) -> bool:

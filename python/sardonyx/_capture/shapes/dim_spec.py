@@ -31,6 +31,13 @@ class Insistence(enum.Enum):
     MAY_VARY = "noted"  # "auto", which is said of all dimensions
 
 
+class NonEmptyDim(str):
+    """The name of a dimension that is at least 1."""
+
+    __slots__ = ()
+    min = 1
+
+
 class Wanted(NamedTuple):
     """`name` is None for a hint, or an expression of another dimension, whose name is `root`;
     `least` and `most` are the sizes that the user said, `most` None where nothing bounds them."""
@@ -78,7 +85,7 @@ def wanted_of(shape: Any) -> dict[int, Wanted]:
 
 def _wanted(dim: Any) -> Wanted | None:
     if isinstance(dim, str):
-        return Wanted(dim, Insistence.SHOULD_VARY)
+        return Wanted(dim, Insistence.SHOULD_VARY, None, *_bounds(dim))
     name = getattr(dim, "__name__", None)
     if isinstance(name, str):
         root = getattr(getattr(dim, "root", None), "__name__", None)  # of 2 * Dim("half")
@@ -90,7 +97,7 @@ def _wanted(dim: Any) -> Wanted | None:
 
 
 def _bounds(dim: Any) -> tuple[int, int | None]:
-    """The least and the most that a Dim, or a hint, is said to be; a Dim without end has an
+    """The least and the most that a Dim, a name or a hint is said to be; a Dim without end has an
     infinity, or sys.maxsize - 1, for the latter."""
     least, most = getattr(dim, "min", None), getattr(dim, "max", None)
     ends = isinstance(most, int) and most < sys.maxsize - 1

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sardonyx._base.errors import usage_error
+from sardonyx._base.errors import SpecializationWarning, usage_error
 
 from .axes import axes_from_front
 from .dynamic_shapes import bound_inputs, shaped_like
@@ -23,12 +23,14 @@ def from_dynamic_axes(
     *,
     input_names: Sequence[str],
     output_names: Sequence[str],
+    lenient: bool = False,
 ) -> Any:
     """`dynamic_axes` of the older exporter as `dynamic_shapes` with strings.
 
     Its keys are entries of `input_names`, or names of forward()'s parameters; those of outputs
     follow from the inputs. A list of axes gives them the names `<input>_dim_<axis>`. Raises
-    UsageError for a key that is neither, and for an axis that the input does not have.
+    UsageError for a key that is neither (`lenient`: warns, as the older exporter does), and for an
+    axis that the input does not have.
     """
     from sardonyx._torch_private import pytree
 
@@ -44,7 +46,8 @@ def from_dynamic_axes(
         keys[index] = name
     unknown = set(dynamic_axes) - set(keys) - set(output_names)
     if unknown:
-        _tell_unknown(unknown, sure=bool(output_names or not input_names))
+        sure = bool(output_names or not input_names)
+        _report_unknown(unknown, sure=sure, lenient=lenient)
     leaves = [
         _axes(name, dynamic_axes.get(name), value) if name else None
         for name, value in zip(keys, values, strict=True)
@@ -54,9 +57,16 @@ def from_dynamic_axes(
     return dict(zip(bound, shaped_like(spec, leaves), strict=True))
 
 
-def _tell_unknown(unknown: Collection[str], *, sure: bool) -> None:
+def _report_unknown(unknown: Collection[str], *, sure: bool, lenient: bool) -> None:
     """UsageError; where it is not sure, since outputs have no names yet, a warning."""
     message = f"dynamic_axes names {', '.join(map(repr, sorted(unknown)))}"
+    if sure and lenient:
+        warnings.warn(
+            f"{message}, which are neither inputs nor outputs: no dimension is dynamic by them",
+            SpecializationWarning,
+            stacklevel=2,
+        )
+        return
     if sure:
         raise usage_error(f"{message}, which are neither inputs nor outputs")
     warnings.warn(

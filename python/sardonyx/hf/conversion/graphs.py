@@ -17,6 +17,7 @@ from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, r
 from sardonyx._base.state import leaving_size_branches
 from sardonyx._capture.meta_tracer.symbolic.solving import hearing_fixed_sizes
 from sardonyx._capture.patches.symbolic_int_calls import whole_sizes
+from sardonyx._capture.shapes.dim_spec import NonEmptyDim
 from sardonyx._export.export import export as export_module
 from sardonyx._model.program import ONNXProgram
 from sardonyx._model.weight_files import WeightInFile
@@ -27,7 +28,7 @@ from sardonyx._torch_private.questions import limiting_sizes
 from sardonyx._transformers_private.tracing import no_mask_where_none_given
 from sardonyx._translate.autograd import by_forward
 from sardonyx.hf.base.caches import PAST_LENGTH
-from sardonyx.hf.base.example import BATCH
+from sardonyx.hf.base.example import BATCH, Dims
 from sardonyx.hf.base.experts import all_experts
 from sardonyx.hf.base.parts import Part
 
@@ -226,7 +227,7 @@ def _exported(part: Part, target: Target) -> ONNXProgram:
             return export_module(
                 part.module,
                 (part.inputs,),
-                dynamic_shapes={"inputs": dict(part.dims)},
+                dynamic_shapes={"inputs": _dynamic(part.dims)},
                 input_names=list(part.inputs),
                 output_names=list(part.outputs),
                 opset_version=opset,
@@ -234,6 +235,15 @@ def _exported(part: Part, target: Target) -> ONNXProgram:
                 do_constant_folding=False,
                 capture=target.capture,
             )
+
+
+def _dynamic(dims: Dims) -> Dims:
+    """The dimensions for the capture, where a batch has at least one element."""
+    batch = NonEmptyDim(BATCH)
+    return {
+        name: {axis: batch if size == BATCH else size for axis, size in axes.items()}
+        for name, axes in dims.items()
+    }
 
 
 def give_weights(

@@ -208,18 +208,21 @@ std::optional<AbstractValue> relu(GraphRecorder& recorder, const Operands& opera
   return kept(recorder, operands, with_integers(q, above));
 }
 
-// A bound is quantized as the elements are.
+// A bound is quantized as the elements are, in the model where scale or zero point are computed.
 AbstractValue bound(GraphRecorder& recorder, const Affine& affine, const AbstractValue* number) {
   if (!number || number->is_none()) return {};
   const bool is_real = number->kind == Kind::kFloat && !number->expr.known();
   const auto integer = number->kind == Kind::kInt ? number->expr.constant() : std::nullopt;
+  if (!is_real && !integer)
+    refuse("a bound of a quantized tensor is computed", "dequantize() the tensor before it");
   const auto zero_point =
       affine.zero_point.kind == Kind::kInt ? affine.zero_point.expr.constant() : std::nullopt;
-  const bool is_known = (is_real || integer) && zero_point && affine.scale.kind == Kind::kFloat &&
-                        !affine.scale.expr.known();
-  if (!is_known)
-    refuse("a quantized tensor is clamped whose scale or bounds are computed",
-           "dequantize() the tensor before it");
+  if (!zero_point || affine.scale.kind != Kind::kFloat || affine.scale.expr.known()) {
+    constexpr std::int64_t kFloat32 = 6;
+    const AbstractValue x = recorder.call("aten::scalar_tensor", {*number},
+                                          {{"dtype", AbstractValue::of_int(kFloat32)}});
+    return integers_of(rounded(recorder, x, {affine.scale, affine.zero_point, {}, affine.dtype}));
+  }
   const double value = is_real ? number->real : static_cast<double>(*integer);
   const double steps = value / affine.scale.real;
   const auto zero = static_cast<double>(*zero_point);
@@ -323,7 +326,8 @@ const BuiltinTable& own_meanings() {
     add_rows(table, "aten::dequantize", to_float);
     add_rows(table, "aten::clone aten::contiguous aten::detach aten::alias aten::cpu", copied);
     add_rows(table,
-             "aten::chunk aten::expand aten::flatten aten::flip aten::index_select aten::movedim "
+             "aten::as_strided aten::chunk aten::expand aten::flatten aten::flip "
+             "aten::index_select aten::movedim "
              "aten::narrow aten::permute aten::repeat aten::reshape aten::roll aten::select "
              "aten::slice aten::split aten::split_with_sizes aten::squeeze aten::swapaxes aten::t "
              "aten::tensor_split aten::transpose aten::unbind aten::unflatten aten::unsqueeze "

@@ -1,7 +1,9 @@
 // Before: y = Softmax<axis = i>(Sub(x, ReduceMax<axes = [i]>(x)))
 // After:  y = Softmax<axis = i>(x)
 // The operator subtracts it by itself. The maximum may also be gathered by its place, as where a
-// program takes both from one call, and the place be found with NaN counting as the most.
+// program takes both from one call, and the place be found with NaN counting as the most. Or it is
+// Where(any NaN in x, NaN, ReduceMax(x)), as amax() is translated.
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -42,12 +44,30 @@ bool is_x_with_nan_as_most(const ValueInfo* value, const ValueInfo* x) {
          without_cast(least->input(0)) == x;
 }
 
+bool is_reduced_maximum(const ValueInfo* value, const ValueInfo* x, std::int64_t axis) {
+  const Node* reduce = made_by(value, Op::kReduceMax);
+  if (reduce == nullptr || reduce->input(0) != x) return false;
+  const auto over = known_int(reduce->input(1));
+  return reduce->int_or("keepdims", 1) != 0 && over && counted(*over, x) == axis;
+}
+
+// Cast<bool>(ReduceMax(Cast<int32>(IsNaN(x)))): true at most where the softmax is NaN anyway.
+bool is_any_nan(const ValueInfo* value, const ValueInfo* x, std::int64_t axis) {
+  const Node* cast = made_by(value, Op::kCast);
+  const Node* reduce = cast != nullptr ? made_by(cast->input(0), Op::kReduceMax) : nullptr;
+  const Node* number = reduce != nullptr ? made_by(reduce->input(0), Op::kCast) : nullptr;
+  const Node* test = number != nullptr ? made_by(number->input(0), Op::kIsNaN) : nullptr;
+  return test != nullptr && test->input(0) == x &&
+         is_reduced_maximum(cast->input(0), reduce->input(0), axis);
+}
+
 bool is_maximum(const ValueInfo* value, const ValueInfo* x, std::int64_t axis) {
-  if (const Node* reduce = made_by(value, Op::kReduceMax)) {
-    const auto over = known_int(reduce->input(1));
-    return reduce->input(0) == x && reduce->int_or("keepdims", 1) != 0 && over &&
-           counted(*over, x) == axis;
+  if (const Node* where = made_by(value, Op::kWhere)) {
+    const auto nan = number_of(where->input(1));
+    return nan && std::isnan(*nan) && is_any_nan(where->input(0), x, axis) &&
+           is_reduced_maximum(where->input(2), x, axis);
   }
+  if (is_reduced_maximum(value, x, axis)) return true;
   const Node* gather = made_by(value, Op::kGatherElements);
   if (gather == nullptr || gather->input(0) != x || counted(gather->int_or("axis", 0), x) != axis)
     return false;

@@ -37,6 +37,15 @@ TEST_F(SoftmaxWithoutMaximum, OneThatIsGathered) {
   EXPECT_EQ(ops(), "Softmax");
 }
 
+TEST_F(SoftmaxWithoutMaximum, AReductionThatIsNaNWhereAnyElementIs) {
+  const Value nans = onnx.cast(onnx.is_nan(x), DType::kInt32);
+  const Value any = onnx.cast(onnx.reduce_max(nans, onnx.ints({1})), DType::kBool);
+  const Value nan = onnx.scalar(std::numeric_limits<double>::quiet_NaN(), DType::kFloat32);
+  outputs({softmax_less(onnx.where(any, nan, onnx.reduce_max(x, onnx.ints({1}))))});
+  EXPECT_TRUE(run(kSoftmaxWithoutMaximum));
+  EXPECT_EQ(ops(), "Softmax");
+}
+
 TEST_F(SoftmaxWithoutMaximum, ThePlacesOfAnotherMaximumStay) {
   outputs({softmax_less(gathered(input("z", {b, s})))});
   EXPECT_FALSE(run(kSoftmaxWithoutMaximum));
