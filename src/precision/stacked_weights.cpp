@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "onnx/fold/formula.h"
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
 
@@ -41,6 +44,14 @@ bool is_stack(const ValueInfo* weight, std::int64_t block_size) {
          });
 }
 
+// With how it is had of the stack, for whoever has another one.
+Tensor recorded_part(const ValueInfo* weight, std::int64_t number) {
+  onnx::Formula formula{"Gather", {{"axis", std::int64_t{0}, {}}}, {}, 1, 0};
+  formula.operands = {onnx::without_data(onnx::recorded(*weight)), Tensor::of_int(number)};
+  return onnx::computed_by(onnx::part_of_stack(*weight->constant, number),
+                           std::make_shared<const onnx::Formula>(std::move(formula)));
+}
+
 void part(onnx::Model& model, ValueInfo* weight) {
   const Tensor stack = *weight->constant;
   std::vector<ValueInfo*> parts(static_cast<std::size_t>(stack.dims[0]));
@@ -52,7 +63,7 @@ void part(onnx::Model& model, ValueInfo* weight) {
     ValueInfo*& one = parts[static_cast<std::size_t>(number)];
     if (one == nullptr) {
       one = model.add_weight(fmt::format("{}.{}", weight->name, number),
-                             onnx::part_of_stack(stack, number));
+                             recorded_part(weight, number));
       one->made_of = {weight};
     }
     onnx::replace_all_uses(use.node->output(), one);
