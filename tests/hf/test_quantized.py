@@ -209,7 +209,9 @@ def written(folder: Path, name: str) -> tuple[Path, Path]:
     told_of: dict[str, str] = {"format": "pt"}
     for key, weight in safetensors.torch.load_file(plain / "model.safetensors").items():
         if "_proj." not in key:
-            held[key] = exact[key] = weight
+            # A norm of ones, which is no node of the model.
+            plain_weight = torch.ones_like(weight) if "0.input_layernorm" in key else weight
+            held[key] = exact[key] = plain_weight
             continue
         tensors, exact[key] = coder(weight)
         if "_type" in settings:
