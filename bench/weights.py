@@ -158,11 +158,12 @@ def torch_gptq(words: torch.Tensor, zeros: torch.Tensor, scales: torch.Tensor) -
 
 
 def dequantized(kind: str, options: argparse.Namespace) -> str:
-    """A row of the table: quantized weights of `kind` to a file of float32."""
+    """A row of the table: quantized weights of `kind` to a model of float32, transposed."""
     rows, columns = 4096, max(256, (options.megabytes << 20) // 4 // 4096 // 256 * 256)
     generator = torch.Generator().manual_seed(0)
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
-        held, out, copy, other = (Path(folder) / name for name in ("held", "out", "copy", "other"))
+        held, path, copy, other = (Path(folder) / n for n in ("held", "m.onnx", "copy", "other"))
+        out = path.with_name("m.onnx.data")
         blocks = {"Q4_0": (32, 18), "Q4_K": (256, 144), "Q6_K": (256, 210)}
         if kind in blocks:
             elements, size = blocks[kind]
@@ -170,21 +171,35 @@ def dequantized(kind: str, options: argparse.Namespace) -> str:
                 0, 120, (rows * columns // elements, size), generator=generator, dtype=torch.uint8
             )
 
-            def ours() -> None:
-                _native.write_blocks(kind, str(held), 0, source.numel(), str(out))
+            def place() -> WeightInFile:
+                made = _native.Dequantized(
+                    kind, ("", str(held), "uint8", [held_bytes], 0, held_bytes), [rows, columns]
+                )
+                return WeightInFile("", "", "float32", [rows, columns], 0, 0, made)
         else:
             source = torch.randint(
                 0, 1 << 30, (rows // 8, columns), generator=generator, dtype=torch.int32
             )
             scales, zeros = torch.rand(rows // 128, columns), torch.ones(rows // 128, columns)
 
-            def ours() -> None:
-                place = WeightInFile(kind, str(held), "int32", list(source.shape), 0, held_bytes)
-                coded = Coded(place, scales, 128, 1, [], zeros, bits=4, axis=0, transposed=True)
-                coded.write(kind, out)
+            def place() -> WeightInFile:
+                codes = WeightInFile("", str(held), "int32", list(source.shape), 0, held_bytes)
+                coded = Coded(
+                    codes, scales, 128, 1, [columns, rows], zeros,
+                    bits=4, axis=0, transposed=True,
+                )  # fmt: skip
+                return coded.placed("", Path(folder) / "scales")
 
         held_bytes = source.numel() * source.element_size()
         source.numpy().tofile(held)
+        weight = place()
+        module = Casts([torch.empty(weight.dims)], torch.float32, True)
+        program_ = sardonyx.export(module, (torch.zeros(1, weight.dims[1]),))
+        (name,) = _native.weight_names(program_._native)
+        _native.apply_file_weights(program_._native, [(name, *weight[1:])], [], cast=True)
+
+        def ours() -> None:
+            program_.save(path, external_data=True)
 
         def of_torch() -> None:
             with other.open("wb") as file:

@@ -11,6 +11,7 @@ void bind_model(nanobind::module_& module);
 void bind_graph_building(nanobind::module_& module);
 void bind_weights(nanobind::module_& module);
 void bind_checkpoints(nanobind::module_& module);
+void bind_dequantized(nanobind::module_& module);
 void bind_refresh(nanobind::module_& module);
 void bind_quantization(nanobind::module_& module);
 void bind_parts(nanobind::module_& module);

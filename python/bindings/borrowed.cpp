@@ -8,6 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "base/mapped_file.h"
+#include "dequantized.h"
 #include "frontends/live/tensors.h"
 
 namespace sardonyx::bindings {
@@ -34,14 +35,28 @@ onnx::Tensor borrow(const live::LiveTensor& live) {
   return tensor;
 }
 
-// A tensor that lies in a file as it is, row by row.
-struct InFile {
-  std::string name, path, dtype;
-  std::vector<std::int64_t> dims;
-  std::int64_t offset = 0, length = 0;
-};
+}  // namespace
 
-onnx::Tensor borrow(const InFile& place, const std::shared_ptr<const base::MappedFile>& file) {
+InFile in_file(nb::handle entry) {
+  const nb::tuple fields = nb::cast<nb::tuple>(entry);
+  InFile place;
+  place.name = nb::cast<std::string>(fields[0]);
+  place.path = nb::cast<std::string>(fields[1]);
+  place.dtype = nb::cast<std::string>(fields[2]);
+  place.dims = nb::cast<std::vector<std::int64_t>>(fields[3]);
+  place.offset = nb::cast<std::int64_t>(fields[4]);
+  place.length = nb::cast<std::int64_t>(fields[5]);
+  return place;
+}
+
+std::shared_ptr<const base::MappedFile> Files::get(const std::string& path) {
+  std::shared_ptr<const base::MappedFile>& file = files_[path];
+  if (!file) file = std::make_shared<const base::MappedFile>(path);
+  return file;
+}
+
+onnx::Tensor borrow(const InFile& place, Files& files) {
+  const std::shared_ptr<const base::MappedFile> file = files.get(place.path);
   onnx::Tensor tensor;
   tensor.dtype = base::dtype_from_name(place.dtype).value_or(base::DType::kUndefined);
   tensor.dims = place.dims;
@@ -55,8 +70,6 @@ onnx::Tensor borrow(const InFile& place, const std::shared_ptr<const base::Mappe
   return tensor;
 }
 
-}  // namespace
-
 NamedTensors borrow_tensors(const nb::dict& tensors) {
   NamedTensors result;
   for (const auto& [key, value] : tensors) {
@@ -68,19 +81,13 @@ NamedTensors borrow_tensors(const nb::dict& tensors) {
 
 NamedTensors borrow_from_files(const nb::list& entries) {
   NamedTensors tensors;
-  std::map<std::string, std::shared_ptr<const base::MappedFile>> files;
+  Files files;
   for (const nb::handle entry : entries) {
+    const InFile place = in_file(entry);
     const nb::tuple fields = nb::cast<nb::tuple>(entry);
-    InFile place;
-    place.name = nb::cast<std::string>(fields[0]);
-    place.path = nb::cast<std::string>(fields[1]);
-    place.dtype = nb::cast<std::string>(fields[2]);
-    place.dims = nb::cast<std::vector<std::int64_t>>(fields[3]);
-    place.offset = nb::cast<std::int64_t>(fields[4]);
-    place.length = nb::cast<std::int64_t>(fields[5]);
-    std::shared_ptr<const base::MappedFile>& file = files[place.path];
-    if (!file) file = std::make_shared<const base::MappedFile>(place.path);
-    tensors.emplace_back(place.name, borrow(place, file));
+    const bool is_made = fields.size() > 6 && !fields[6].is_none();
+    tensors.emplace_back(place.name, is_made ? nb::cast<const Dequantized&>(fields[6]).tensor(files)
+                                             : borrow(place, files));
   }
   return tensors;
 }

@@ -1,10 +1,11 @@
 // Readers of checkpoints, and what is computed of their tensors.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,8 +13,8 @@
 
 #include "base/diagnostic.h"
 #include "base/mapped_file.h"
+#include "base/writable_mapping.h"
 #include "bindings.h"
-#include "borrowed.h"
 #include "frontends/checkpoints/distributed.h"
 #include "frontends/checkpoints/gguf.h"
 #include "frontends/checkpoints/safetensors.h"
@@ -76,18 +77,16 @@ nb::tuple gguf_file(const std::string& path) {
   return nb::make_tuple(file.architecture, tensors);
 }
 
-std::int64_t write_blocks(const std::string& block, const std::string& path, std::uint64_t offset,
-                          std::uint64_t length, const std::string& out) {
-  const kernels::GgmlBlock* const known = kernels::ggml_block(std::string_view(block));
-  if (known == nullptr) throw nb::value_error(("unknown blocks: " + block).c_str());
-  return released([&] {
-    const base::MappedFile file(path);
-    checkpoints::check_inside(path, file.bytes().size(), {{{offset, length}}});
-    return checkpoints::write_dequantized(
-        *known,
-        file.bytes().subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(length)),
-        out);
+// Bytes of a file as an array of NumPy that may be written to; the file stays as it is.
+nb::object file_array(const std::string& path, std::uint64_t offset, std::uint64_t length) {
+  auto mapping = std::make_unique<base::WritableMapping>(path);
+  const std::span<std::byte> bytes = mapping->bytes();
+  checkpoints::check_inside(path, bytes.size(), {{{offset, length}}});
+  const nb::capsule owner(mapping.release(), [](void* pointer) noexcept {
+    delete static_cast<base::WritableMapping*>(pointer);
   });
+  const auto size = static_cast<std::size_t>(length);
+  return nb::cast(nb::ndarray<nb::numpy, std::uint8_t>(bytes.data() + offset, 1, &size, owner));
 }
 
 using Distributed = checkpoints::DistributedTensor;
@@ -111,104 +110,6 @@ nb::object whole_extent(const std::string& folder, const Distributed& tensor) {
   return nb::make_tuple(place.extent.offset, place.extent.length);
 }
 
-// A contiguous tensor of a few numbers, held.
-template <typename T>
-std::pair<std::vector<std::int64_t>, std::span<const T>> numbers_of(const NamedTensors& held,
-                                                                    const std::string& name,
-                                                                    base::DType dtype) {
-  for (const auto& [own, tensor] : held) {
-    if (own != name) continue;
-    if (tensor.dtype != dtype || !tensor.data) break;
-    return {tensor.dims, std::span(reinterpret_cast<const T*>(tensor.data),
-                                   static_cast<std::size_t>(tensor.element_count()))};
-  }
-  throw nb::value_error((name + " are no numbers of the type that they should be").c_str());
-}
-
-// The arguments of one call, and what they borrow.
-class Dequantization {
- public:
-  Dequantization(const nb::list& codes, const nb::dict& form, const nb::dict& tensors)
-      : codes_(borrow_from_files(codes)), held_(borrow_tensors(tensors)) {
-    take_codes(form);
-    take_scales(form, tensors);
-    if (!kernels::is_valid(matrix_)) throw nb::value_error("codes of no such form");
-    if (!kernels::is_valid(scales_, matrix_))
-      throw nb::value_error("the scales are not those of the weight");
-    form_.matrices = nb::cast<std::int64_t>(form["matrices"]);
-    form_.transposed = nb::cast<bool>(form["transposed"]);
-    const std::int64_t each = matrix_.packs_rows ? matrix_.codes_in_word() : 1;
-    const bool divides = form_.matrices > 0 && matrix_.rows % (form_.matrices * each) == 0 &&
-                         scales_.row_groups % form_.matrices == 0;
-    if (!divides || (form_.matrices > 1 && !scales_.rows.index.empty()))
-      throw nb::value_error("the codes are not those of several matrices");
-  }
-
-  std::int64_t write(const std::string& out) const {
-    return released([&] { return checkpoints::write_dequantized(matrix_, scales_, form_, out); });
-  }
-
- private:
-  void take_codes(const nb::dict& form) {
-    const onnx::Tensor& words = codes_.at(0).second;
-    if (words.dims.size() != 2 || base::bit_width(words.dtype) < 8)
-      throw nb::value_error("codes are no matrix of bytes or integers");
-    matrix_.words = words.data;
-    matrix_.dtype = words.dtype;
-    matrix_.word_bytes = base::bit_width(words.dtype) / 8;
-    matrix_.bits = nb::cast<int>(form["bits"]);
-    matrix_.packs_rows = nb::cast<bool>(form["packs_rows"]);
-    const auto order = nb::cast<std::vector<std::uint8_t>>(form["order"]);
-    if (order.size() > matrix_.order.size()) throw nb::value_error("codes of no such form");
-    std::ranges::copy(order, matrix_.order.begin());
-    if (matrix_.bits < 1) throw nb::value_error("codes of no such form");
-    const std::int64_t each = matrix_.codes_in_word();
-    matrix_.rows = words.dims[0] * (matrix_.packs_rows ? each : 1);
-    matrix_.columns = words.dims[1] * (matrix_.packs_rows ? 1 : each);
-    const auto columns = nb::cast<std::int64_t>(form["width"]);
-    if (columns == 0) return;
-    if (columns > matrix_.columns || matrix_.columns - columns >= each)
-      throw nb::value_error("the codes are not those of the weight");
-    matrix_.columns = columns;
-  }
-
-  void take_scales(const nb::dict& form, const nb::dict& tensors) {
-    const auto [dims, scales] = numbers_of<float>(held_, "scales", base::DType::kFloat32);
-    if (dims.size() != 2) throw nb::value_error("scales are no matrix");
-    scales_.scales = scales.data();
-    scales_.row_groups = dims[0];
-    scales_.column_groups = dims[1];
-    const auto same = [&](const char* name) -> const float* {
-      if (!tensors.contains(name)) return nullptr;
-      const auto [own, values] = numbers_of<float>(held_, name, base::DType::kFloat32);
-      if (own != dims) throw nb::value_error("zero points are not those of the scales");
-      return values.data();
-    };
-    scales_.zeros = same("zeros");
-    scales_.offsets = same("offsets");
-    const auto grouping = [&](const char* name, kernels::Grouping& result) {
-      if (tensors.contains(name))
-        result.index = numbers_of<std::int32_t>(held_, name, base::DType::kInt32).second;
-      else
-        result.size = nb::cast<std::int64_t>(form[name]);
-    };
-    grouping("rows", scales_.rows);
-    grouping("columns", scales_.columns);
-    if (tensors.contains("table"))
-      matrix_.table = numbers_of<float>(held_, "table", base::DType::kFloat32).second;
-  }
-
-  NamedTensors codes_, held_;
-  kernels::CodeMatrix matrix_;
-  kernels::GroupScales scales_;
-  checkpoints::Transposition form_;
-};
-
-std::int64_t write_dequantized(const nb::list& codes, const nb::dict& form, const nb::dict& tensors,
-                               const std::string& out) {
-  return Dequantization(codes, form, tensors).write(out);
-}
-
 }  // namespace
 
 void bind_checkpoints(nb::module_& module) {
@@ -222,10 +123,16 @@ void bind_checkpoints(nb::module_& module) {
   module.def("gguf_file", &gguf_file, "path"_a,
              "The architecture of a GGUF file, and its tensors: (name, dtype, block, dims, offset, "
              "length) each, where either the dtype or the type of the blocks is empty.");
-  module.def("write_blocks", &write_blocks, "block"_a, "path"_a, "offset"_a, "length"_a, "out"_a,
-             "Writes the values of ggml's blocks to a new file as float32; its bytes.");
-  module.def("write_dequantized", &write_dequantized, "codes"_a, "form"_a, "tensors"_a, "out"_a,
-             "Writes the values of a matrix of codes to a new file as float32; its bytes.");
+  module.def(
+      "file_array", &file_array, "path"_a, "offset"_a, "length"_a,
+      "Bytes of a file, mapped, as an array that may be written to; the file stays as it is.");
+  nb::class_<base::CutShortGuard>(module, "CutShortGuard",
+                                  "While one lives, what is missing of mapped files that were cut "
+                                  "short reads as zeros.")
+      .def(nb::init<>())
+      .def(
+          "check", [](const base::CutShortGuard&) { base::check_not_cut_short(); },
+          "Raises SX1101 where one was.");
   nb::class_<Distributed>(module, "DistributedTensor",
                           "A tensor of a checkpoint of torch.distributed.")
       .def_ro("name", &Distributed::name)

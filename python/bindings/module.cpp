@@ -16,6 +16,7 @@ NB_MODULE(_native, module) {
   sardonyx::bindings::bind_graph_building(module);
   sardonyx::bindings::bind_weights(module);
   sardonyx::bindings::bind_checkpoints(module);
+  sardonyx::bindings::bind_dequantized(module);
   sardonyx::bindings::bind_refresh(module);
   sardonyx::bindings::bind_quantization(module);
   sardonyx::bindings::bind_parts(module);

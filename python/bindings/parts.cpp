@@ -20,6 +20,7 @@
 #include "onnx/graph/extract.h"
 #include "onnx/graph/ir.h"
 #include "proto/reader/read.h"
+#include "refresh/record.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx::bindings {
@@ -268,8 +269,14 @@ void bind_parts(nb::module_& module) {
       "in_branches",
       [](const Model& then, const Model& otherwise, const std::string& condition,
          const std::map<std::string, std::string>& kept, std::optional<std::size_t> grown) {
-        return Model(
+        Model made(
             onnx::in_branches(then.internal(), otherwise.internal(), condition, kept, grown));
+        if (then.origins() == nullptr || otherwise.origins() == nullptr) return made;
+        refresh::Origins origins = *then.origins();
+        origins.tied.insert(otherwise.origins()->tied.begin(), otherwise.origins()->tied.end());
+        origins.local.insert(otherwise.origins()->local.begin(), otherwise.origins()->local.end());
+        made.set_origins(std::make_shared<refresh::Origins>(std::move(origins)));
+        return made;
       },
       "then"_a, "otherwise"_a, "condition"_a, "kept"_a, "grown"_a = nb::none(),
       "Two models as one, which runs the first where the condition, an input more, holds. `kept`: "

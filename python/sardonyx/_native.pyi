@@ -1,6 +1,6 @@
 import builtins
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 version: str
 oldest_opset: int
@@ -197,8 +197,8 @@ def apply_weights(
 ) -> list[str]: ...
 def apply_file_weights(
     model: Model,
-    entries: list[tuple[str, str, str, list[int], int, int]],
-    state: list[tuple[str, str, str, list[int], int, int]],
+    entries: list[Any],
+    state: list[Any],
     cast: bool = ...,
 ) -> list[str]: ...
 def safetensors_entries(
@@ -208,13 +208,25 @@ def sharded_entries(index: str) -> list[tuple[str, str, str, list[int], int, int
 def safetensors_metadata(paths: list[str]) -> list[tuple[str, str]]: ...
 def shards_of_index(index: str) -> list[str]: ...
 def gguf_file(path: str) -> tuple[str, list[tuple[str, str, str, list[int], int, int]]]: ...
-def write_blocks(block: str, path: str, offset: int, length: int, out: str) -> int: ...
-def write_dequantized(
-    codes: list[tuple[str, str, str, list[int], int, int]],
-    form: dict[str, Any],
-    tensors: dict[str, Any],
-    out: str,
-) -> int: ...
+
+class Dequantized:
+    @overload
+    def __init__(
+        self,
+        codes: tuple[Any, ...],
+        form: dict[str, Any],
+        numbers: list[Any],
+        dims: list[int],
+    ) -> None: ...
+    @overload
+    def __init__(self, block: str, place: tuple[Any, ...], dims: list[int]) -> None: ...
+    def values(self) -> Any: ...
+
+class CutShortGuard:
+    def __init__(self) -> None: ...
+    def check(self) -> None: ...
+
+def file_array(path: str, offset: int, length: int) -> Any: ...
 
 class DistributedTensor:
     @property
@@ -232,13 +244,13 @@ def write_joined(folder: str, tensor: DistributedTensor, out: str) -> int: ...
 def refresh_file(
     model: str,
     out: str,
-    entries: list[tuple[str, str, str, list[int], int, int]],
+    entries: list[Any],
     tensors: dict[str, Any],
     progress: Callable[[int, int], object] | None = ...,
 ) -> tuple[int, int, list[str]]: ...
 def refresh_model(
     model: Model,
-    entries: list[tuple[str, str, str, list[int], int, int]],
+    entries: list[Any],
     tensors: dict[str, Any],
 ) -> tuple[int, int, list[str]]: ...
 def metadata_of(path: str) -> dict[str, str]: ...

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "base/writable_mapping.h"
 
 namespace sardonyx::base {
 namespace {
@@ -63,15 +64,26 @@ class Mappings {
     return *mappings;
   }
 
-  void add(std::span<const std::byte> bytes, const std::string& path, const struct stat& file) {
+  void add(std::span<const std::byte> bytes, const std::string& path, const struct stat& file,
+           bool is_writable) {
     const std::scoped_lock lock(mutex_);
-    held_.emplace(bytes.data(), Held{bytes.data() + bytes.size(), path, file.st_dev, file.st_ino});
+    held_.emplace(bytes.data(),
+                  Held{bytes.data() + bytes.size(), path, file.st_dev, file.st_ino, is_writable});
   }
   void remove(std::span<const std::byte> bytes) {
     const std::scoped_lock lock(mutex_);
     const auto found = held_.find(bytes.data());
-    if (found->second.cut_short) --cut_short_;
+    if (found->second.cut_short) {
+      if (is_watched_) gone_ = found->second.path;
+      --cut_short_;
+    }
     held_.erase(found);
+  }
+  // While mappings are watched, one that was cut short is known beyond its end.
+  void watch(bool begin) {
+    const std::scoped_lock lock(mutex_);
+    is_watched_ = begin;
+    gone_.clear();
   }
   // The mapping that holds the byte is cut short; false where none does.
   bool cut_short_at(const std::byte* byte) {
@@ -83,20 +95,23 @@ class Mappings {
   }
   // The path of one that is; empty where none is.
   std::string cut_short() {
-    if (cut_short_ == 0) return {};
+    if (cut_short_ == 0 && !is_watched_) return {};
     const std::scoped_lock lock(mutex_);
+    if (!gone_.empty()) return gone_;
     for (const auto& [first, held] : held_)
       if (held.cut_short) return held.path;
     return {};
   }
+  // Whether a file has the bytes, whatever somebody wrote.
   bool hold(std::span<const std::byte> part) {
     const std::scoped_lock lock(mutex_);
-    return find(part) != held_.end();
+    const auto found = find(part);
+    return found != held_.end() && !found->second.is_writable;
   }
   std::optional<PlaceInFile> place(std::span<const std::byte> part) {
     const std::scoped_lock lock(mutex_);
     const auto found = find(part);
-    if (found == held_.end()) return std::nullopt;
+    if (found == held_.end() || found->second.is_writable) return std::nullopt;
     const Held& held = found->second;
     return PlaceInFile{held.path, part.data() - found->first, held.device, held.inode};
   }
@@ -106,6 +121,7 @@ class Mappings {
     const std::byte* end;
     std::string path;
     std::uint64_t device, inode;
+    bool is_writable;
     bool cut_short = false;
   };
   using ByFirstByte = std::map<const std::byte*, Held, std::less<>>;
@@ -121,6 +137,8 @@ class Mappings {
   std::mutex mutex_;
   ByFirstByte held_;
   std::atomic<int> cut_short_ = 0;
+  std::atomic<bool> is_watched_ = false;
+  std::string gone_;  // the path of a mapping that is no more
 };
 
 // Only advice: a failure leaves the pages where they are. Of the pages wholly inside.
@@ -152,9 +170,9 @@ void replace_page(int /*signal*/, siginfo_t* info, void* /*context*/) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   auto* const byte = static_cast<const std::byte*>(info->si_addr);
   auto* const first = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(byte) / page * page);
-  const bool replaced =
-      info->si_code == BUS_ADRERR && Mappings::live().cut_short_at(byte) &&
-      ::mmap(first, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+  const bool replaced = info->si_code == BUS_ADRERR && Mappings::live().cut_short_at(byte) &&
+                        ::mmap(first, page, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
   // Not ours: it comes again, and is dealt with as it would be without us.
   if (!replaced) ::sigaction(SIGBUS, &guards().before, nullptr);
   errno = error;
@@ -165,6 +183,7 @@ void replace_page(int /*signal*/, siginfo_t* info, void* /*context*/) {
 CutShortGuard::CutShortGuard() {
   const std::scoped_lock lock(guards().mutex);
   if (guards().count++ > 0) return;
+  Mappings::live().watch(true);
   struct sigaction action = {};
   action.sa_sigaction = replace_page;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -174,7 +193,9 @@ CutShortGuard::CutShortGuard() {
 
 CutShortGuard::~CutShortGuard() {
   const std::scoped_lock lock(guards().mutex);
-  if (--guards().count == 0) ::sigaction(SIGBUS, &guards().before, nullptr);
+  if (--guards().count > 0) return;
+  ::sigaction(SIGBUS, &guards().before, nullptr);
+  Mappings::live().watch(false);
 }
 
 void check_not_cut_short() {
@@ -182,28 +203,43 @@ void check_not_cut_short() {
   if (!path.empty()) refuse(path, "it was cut short while it was read");
 }
 
-MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
-  // The system would stop at the NUL and open another file.
-  if (path_.find('\0') != std::string::npos)
-    refuse(path_.substr(0, path_.find('\0')), "a NUL character follows in the path");
+namespace {
 
-  const Descriptor file(open_for_reading(path_));
-  if (file.get() < 0) refuse_errno(path_, errno);
+// The bytes of a file, known among the mappings.
+std::span<std::byte> map_file(const std::string& path, int protection) {
+  // The system would stop at the NUL and open another file.
+  if (path.find('\0') != std::string::npos)
+    refuse(path.substr(0, path.find('\0')), "a NUL character follows in the path");
+
+  const Descriptor file(open_for_reading(path));
+  if (file.get() < 0) refuse_errno(path, errno);
 
   struct stat status = {};
-  if (::fstat(file.get(), &status) != 0) refuse_errno(path_, errno);
-  if (S_ISDIR(status.st_mode)) refuse_errno(path_, EISDIR);
-  if (!S_ISREG(status.st_mode)) refuse(path_, "it is not a regular file");
-  if (status.st_size == 0) return;  // mmap refuses a length of 0
+  if (::fstat(file.get(), &status) != 0) refuse_errno(path, errno);
+  if (S_ISDIR(status.st_mode)) refuse_errno(path, EISDIR);
+  if (!S_ISREG(status.st_mode)) refuse(path, "it is not a regular file");
+  if (status.st_size == 0) return {};  // mmap refuses a length of 0
 
   if (std::cmp_greater(status.st_size, std::numeric_limits<std::size_t>::max()))
-    refuse_errno(path_, EFBIG);
+    refuse_errno(path, EFBIG);
   const auto size = static_cast<std::size_t>(status.st_size);
-  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (address == MAP_FAILED) refuse_errno(path_, errno);
-  bytes_ = {static_cast<const std::byte*>(address), size};
-  Mappings::live().add(bytes_, path_, status);
+  void* address = ::mmap(nullptr, size, protection, MAP_PRIVATE | MAP_NORESERVE, file.get(), 0);
+  if (address == MAP_FAILED) refuse_errno(path, errno);
+  const std::span bytes(static_cast<std::byte*>(address), size);
+  Mappings::live().add(bytes, path, status, (protection & PROT_WRITE) != 0);
+  return bytes;
 }
+
+void unmap_file(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  Mappings::live().remove(bytes);
+  ::munmap(const_cast<std::byte*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+
+MappedFile::MappedFile(std::string path)
+    : path_(std::move(path)), bytes_(map_file(path_, PROT_READ)) {}
 
 MappedFile::~MappedFile() { unmap(); }
 
@@ -238,11 +274,13 @@ std::optional<PlaceInFile> place_in_file(std::span<const std::byte> part) {
 }
 
 void MappedFile::unmap() noexcept {
-  if (!bytes_.empty()) {
-    Mappings::live().remove(bytes_);
-    ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-  }
+  unmap_file(bytes_);
   bytes_ = {};
 }
+
+WritableMapping::WritableMapping(const std::string& path)
+    : bytes_(map_file(path, PROT_READ | PROT_WRITE)) {}
+
+WritableMapping::~WritableMapping() { unmap_file(bytes_); }
 
 }  // namespace sardonyx::base

@@ -150,27 +150,28 @@ bool is_valid(const GroupScales& scales, const CodeMatrix& codes) {
          covers(scales.columns, codes.columns, scales.column_groups);
 }
 
-void dequantize_rows(const CodeMatrix& codes, const GroupScales& scales, std::int64_t first,
-                     std::int64_t count, float* values) {
-  for (std::int64_t column = 0; column < codes.columns; column += kTileColumns) {
-    const std::int64_t columns = std::min(kTileColumns, codes.columns - column);
-    TileScales tile(scales, column, columns);
-    dequantize_box(codes, tile, first, count, column, columns, values + column, codes.columns);
+void dequantize(const CodeMatrix& codes, const GroupScales& scales, const Box& box, float* values,
+                std::int64_t pitch) {
+  for (std::int64_t done = 0; done < box.columns; done += kTileColumns) {
+    const std::int64_t columns = std::min(kTileColumns, box.columns - done);
+    TileScales tile(scales, box.column + done, columns);
+    dequantize_box(codes, tile, box.row, box.rows, box.column + done, columns, values + done,
+                   pitch);
   }
 }
 
-void dequantize_columns(const CodeMatrix& codes, const GroupScales& scales, std::int64_t first,
-                        std::int64_t count, float* values) {
-  std::vector<float> buffer(size_of(kTileRows * std::min(kTileColumns, count)));
-  for (std::int64_t column = 0; column < count; column += kTileColumns) {
-    const std::int64_t columns = std::min(kTileColumns, count - column);
-    TileScales tile(scales, first + column, columns);
-    for (std::int64_t row = 0; row < codes.rows; row += kTileRows) {
-      const std::int64_t rows = std::min(kTileRows, codes.rows - row);
-      dequantize_box(codes, tile, row, rows, first + column, columns, buffer.data(), columns);
+void dequantize_transposed(const CodeMatrix& codes, const GroupScales& scales, const Box& box,
+                           float* values, std::int64_t pitch) {
+  std::vector<float> buffer(size_of(kTileRows * std::min(kTileColumns, box.rows)));
+  for (std::int64_t below = 0; below < box.rows; below += kTileColumns) {
+    const std::int64_t columns = std::min(kTileColumns, box.rows - below);
+    TileScales tile(scales, box.row + below, columns);
+    for (std::int64_t aside = 0; aside < box.columns; aside += kTileRows) {
+      const std::int64_t rows = std::min(kTileRows, box.columns - aside);
+      dequantize_box(codes, tile, box.column + aside, rows, box.row + below, columns, buffer.data(),
+                     columns);
       transpose(reinterpret_cast<const std::byte*>(buffer.data()), columns, columns, rows,
-                sizeof(float), reinterpret_cast<std::byte*>(values + column * codes.rows + row),
-                codes.rows);
+                sizeof(float), reinterpret_cast<std::byte*>(values + below * pitch + aside), pitch);
     }
   }
 }

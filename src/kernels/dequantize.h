@@ -58,11 +58,15 @@ struct GroupScales {
 // Whether every row and column of the codes has a group, and every group has some.
 bool is_valid(const GroupScales& scales, const CodeMatrix& codes);
 
-// Rows [first, first + count), row-major in `values`. The same on every processor.
-void dequantize_rows(const CodeMatrix& codes, const GroupScales& scales, std::int64_t first,
-                     std::int64_t count, float* values);
-// Columns [first, first + count) of the transpose's rows: [count, rows] in `values`.
-void dequantize_columns(const CodeMatrix& codes, const GroupScales& scales, std::int64_t first,
-                        std::int64_t count, float* values);
+// Rows and columns of a matrix.
+struct Box {
+  std::int64_t row, rows, column, columns;
+};
+// The values of the box, `pitch` floats from one row to the next. The same on every processor.
+void dequantize(const CodeMatrix& codes, const GroupScales& scales, const Box& box, float* values,
+                std::int64_t pitch);
+// Those of a box of the transpose.
+void dequantize_transposed(const CodeMatrix& codes, const GroupScales& scales, const Box& box,
+                           float* values, std::int64_t pitch);
 
 }  // namespace sardonyx::kernels

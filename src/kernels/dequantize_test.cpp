@@ -126,6 +126,10 @@ std::vector<float> expected_of(const Matrix& matrix) {
   return values;
 }
 
+std::size_t at(std::int64_t row, std::int64_t pitch, std::int64_t column) {
+  return static_cast<std::size_t>(row * pitch + column);
+}
+
 TEST(Dequantize, IsWhatTheHeaderSaysOnEveryTarget) {
   for (const Packing& own : {Packing{4, 4, true, true, false, false, false},
                              Packing{4, 4, false, true, false, false, false},
@@ -140,11 +144,17 @@ TEST(Dequantize, IsWhatTheHeaderSaysOnEveryTarget) {
     const std::int64_t rows = matrix.codes.rows, columns = matrix.codes.columns;
     for_each_target([&](const char*) {
       std::vector<float> found(expected.size()), turned(expected.size());
-      dequantize_rows(matrix.codes, matrix.groups, 0, 3, found.data());
-      dequantize_rows(matrix.codes, matrix.groups, 3, rows - 3, found.data() + 3 * columns);
+      // In boxes whose edges are no words' or groups'.
+      const std::int64_t left = columns / 2 - 1;
+      for (const Box& box : {Box{0, 3, 0, left}, Box{0, 3, left, columns - left},
+                             Box{3, rows - 3, 0, left}, Box{3, rows - 3, left, columns - left}}) {
+        dequantize(matrix.codes, matrix.groups, box, &found[at(box.row, columns, box.column)],
+                   columns);
+        dequantize_transposed(matrix.codes, matrix.groups,
+                              {box.column, box.columns, box.row, box.rows},
+                              &turned[at(box.column, rows, box.row)], rows);
+      }
       expect_same(found, expected);
-      dequantize_columns(matrix.codes, matrix.groups, 0, 5, turned.data());
-      dequantize_columns(matrix.codes, matrix.groups, 5, columns - 5, turned.data() + 5 * rows);
       for (std::int64_t i = 0; i < rows * columns; ++i)
         found[static_cast<std::size_t>(i)] =
             turned[static_cast<std::size_t>(i % columns * rows + i / columns)];
@@ -160,7 +170,7 @@ TEST(Dequantize, TakesElementsOfATypeAsCodes) {
   const GroupScales groups{scales.data(), nullptr, nullptr, 2, 1, {2}, {16}};
   ASSERT_TRUE(is_valid(codes) && is_valid(groups, codes));
   std::vector<float> values(64);
-  dequantize_rows(codes, groups, 0, 4, values.data());
+  dequantize(codes, groups, {0, 4, 0, 16}, values.data(), 16);
   for (std::size_t i = 0; i < 64; ++i) {
     const double value = load_real(codes.dtype, &bytes[i]);
     if (std::isnan(value)) continue;

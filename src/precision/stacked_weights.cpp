@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "onnx/fold/formula.h"
 #include "onnx/gen/op.h"
+#include "onnx/graph/recipe.h"
 
 namespace sardonyx::precision {
 namespace {
@@ -34,21 +38,18 @@ bool is_stack(const ValueInfo* weight, std::int64_t block_size) {
   const Tensor& tensor = *weight->constant;
   return tensor.dims.size() == 3 && tensor.dims[0] > 0 && tensor.dims[1] >= block_size &&
          (tensor.dtype == base::DType::kFloat32 || tensor.dtype == base::DType::kFloat16) &&
-         tensor.is_materialized() && tensor.data != nullptr && !weight->is_pinned &&
+         onnx::is_uncomputed(tensor) && tensor.data != nullptr && !weight->is_pinned &&
          weight->returns.empty() && std::ranges::all_of(weight->uses, [](const onnx::Use& use) {
            return use.index == 0 && picked(use.node).has_value();
          });
 }
 
-Tensor matrix_of(const Tensor& stack, std::int64_t number) {
-  Tensor one = stack;
-  const std::int64_t apart =
-      stack.strides.empty() ? stack.dims[1] * stack.dims[2] : stack.strides[0];
-  one.data += number * apart * (base::bit_width(stack.dtype) / 8);
-  one.dims.erase(one.dims.begin());
-  if (!one.strides.empty()) one.strides.erase(one.strides.begin());
-  one.recipe = nullptr;
-  return one;
+// With how it is had of the stack, for whoever has another one.
+Tensor recorded_part(const ValueInfo* weight, std::int64_t number) {
+  onnx::Formula formula{"Gather", {{"axis", std::int64_t{0}, {}}}, {}, 1, 0};
+  formula.operands = {onnx::without_data(onnx::recorded(*weight)), Tensor::of_int(number)};
+  return onnx::computed_by(onnx::part_of_stack(*weight->constant, number),
+                           std::make_shared<const onnx::Formula>(std::move(formula)));
 }
 
 void part(onnx::Model& model, ValueInfo* weight) {
@@ -61,7 +62,8 @@ void part(onnx::Model& model, ValueInfo* weight) {
     if (number < 0 || number >= stack.dims[0]) continue;
     ValueInfo*& one = parts[static_cast<std::size_t>(number)];
     if (one == nullptr) {
-      one = model.add_weight(fmt::format("{}.{}", weight->name, number), matrix_of(stack, number));
+      one = model.add_weight(fmt::format("{}.{}", weight->name, number),
+                             recorded_part(weight, number));
       one->made_of = {weight};
     }
     onnx::replace_all_uses(use.node->output(), one);

@@ -29,7 +29,7 @@ WeightReader::WeightReader(const onnx::Tensor& matrix) : matrix_(matrix) {
 }
 
 WeightReader::~WeightReader() {
-  if (parts_.empty()) base::release_pages(onnx::extent(matrix_));
+  if (parts_.empty()) onnx::release_elements(matrix_);
 }
 
 void WeightReader::read(std::int64_t row, std::int64_t rows, std::int64_t column,

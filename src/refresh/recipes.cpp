@@ -304,8 +304,25 @@ class Recipes::Builder {
       formula.operands.emplace_back();
       if (operands.back()) formula.operands.back() = onnx::without_data(*operands.back());
     }
-    const Tensor result = onnx::computed(formula, operands);
+    const std::optional<Tensor> part = part_of_stack(formula, operands);
+    const Tensor result = part ? *part : onnx::computed(formula, operands);
     return onnx::computed_by(result, std::make_shared<const onnx::Formula>(std::move(formula)));
+  }
+
+  // A part along the first axis is read where it lies: those of a stack are as large as it is.
+  static std::optional<Tensor> part_of_stack(const onnx::Formula& formula,
+                                             const std::vector<std::optional<Tensor>>& operands) {
+    if (formula.op_type != "Gather" || formula.attributes.size() != 1 || operands.size() != 2 ||
+        !operands[0] || !operands[1] || !operands[1]->dims.empty())
+      return std::nullopt;
+    const auto* axis = std::get_if<std::int64_t>(&formula.attributes.front().data);
+    const Tensor& stack = *operands[0];
+    const auto number = operands[1]->ints();
+    const bool is_part = axis != nullptr && *axis == 0 && number && !stack.dims.empty() &&
+                         stack.data != nullptr && onnx::is_uncomputed(stack) &&
+                         base::bit_width(stack.dtype) >= 8 && number->front() >= 0 &&
+                         number->front() < stack.dims.front();
+    return is_part ? std::optional(onnx::part_of_stack(stack, number->front())) : std::nullopt;
   }
 
   Tensor quantized(Json json, const Tensor& of, Json blocks) const {

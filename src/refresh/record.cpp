@@ -84,6 +84,7 @@ class Recorder {
       if (recipe != quoted(value.name)) add_entry(made_, value.name, recipe);
       weights_.merge(weights);
     } catch (const NotRecorded&) {
+      if (is_of_local_weights(value)) return;
       std::set<std::string> names;
       add_origins(value, names);
       std::string list;
@@ -113,6 +114,18 @@ class Recorder {
 
   static void add_entry(std::string& entries, std::string_view name, std::string_view text) {
     entries += fmt::format("{}{}:{}", entries.empty() ? "" : ",", quoted(name), text);
+  }
+
+  // What is derived of what no checkpoint has stays what it is.
+  bool is_of_local_weights(const ValueInfo& value) const {
+    if (onnx::derivation_of(*value.constant) == nullptr) return false;
+    try {
+      Weights weights;
+      recipe_of(value, *value.constant->recipe->source, weights);
+      return weights.empty();
+    } catch (const NotRecorded&) {
+      return false;
+    }
   }
 
   static void add_origins(const ValueInfo& value, std::set<std::string>& names) {

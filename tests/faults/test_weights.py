@@ -3,6 +3,7 @@ what was there stays, whichever thread was at the weights."""
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
@@ -16,6 +17,7 @@ import safetensors.torch
 import torch
 
 import sardonyx
+from sardonyx._model.weight_files import weights_in
 
 OLD = b"what was there before"
 ROWS = 1536  # of two matrices, each of which is written in several parts
@@ -75,6 +77,25 @@ def test_a_checkpoint_that_is_cut_short_while_it_is_read(case: Case) -> None:
     assert [each.code for each in caught.value.diagnostics] == ["SX1601" if copied else "SX1101"]
     assert "was cut short" in str(caught.value)
     case.assert_untouched()
+
+
+def test_a_file_that_is_cut_short_while_pytorch_reads_it(tmp_path: Path) -> None:
+    from sardonyx.hf.checkpoints.weights import mapped, reading_files
+
+    gc.collect()  # an error that was caught holds its frames, and these a file that was cut short
+    path = tmp_path / "w.safetensors"
+    safetensors.torch.save_file({"a": torch.ones(1 << 18)}, path)
+    (place,) = weights_in(path)
+    tensor = mapped(place)
+    tensor[0] = 2  # the file stays as it is
+
+    @reading_files()
+    def total() -> torch.Tensor:
+        os.truncate(path, 1 << 14)
+        return tensor.sum()
+
+    with pytest.raises(sardonyx.OnnxExporterError, match=r"SX1101.*was cut short"):
+        total()
 
 
 @contextmanager

@@ -47,10 +47,19 @@ def bert(folder: Path, kind: str = "ForSequenceClassification", seed: int = 0) -
     return saved(getattr(transformers, f"Bert{kind}")(config).eval(), folder)
 
 
-def t5(folder: Path) -> Path:
-    torch.manual_seed(0)
+def t5(folder: Path, seed: int = 0) -> Path:
+    torch.manual_seed(seed)
     config = transformers.T5Config(
         d_model=32, d_ff=48, d_kv=8, num_layers=2, num_heads=4, vocab_size=100,
         decoder_start_token_id=0,
     )  # fmt: skip
     return saved(transformers.T5ForConditionalGeneration(config).eval(), folder)
+
+
+def mixtral(folder: Path, seed: int = 0) -> Path:
+    torch.manual_seed(seed)
+    config = transformers.MixtralConfig(
+        hidden_size=64, intermediate_size=96, num_hidden_layers=1, num_attention_heads=4,
+        num_key_value_heads=2, vocab_size=100, num_local_experts=3,
+    )  # fmt: skip
+    return saved(transformers.MixtralForCausalLM(config).eval(), folder)

@@ -136,12 +136,12 @@ BLOCKS = {
 }  # fmt: skip
 
 
-def dequantized(block: str, held: torch.Tensor, folder: Path) -> torch.Tensor:
-    """The values of blocks, which are written to a file."""
+def dequantized(block: str, held: torch.Tensor, count: int, folder: Path) -> torch.Tensor:
+    """The values of blocks that lie in a file."""
     (folder / "blocks").write_bytes(held.numpy().tobytes())
-    out = str(folder / "values")
-    length = _native.write_blocks(block, str(folder / "blocks"), 0, held.numel(), out)
-    return torch.from_file(out, size=length // 4)
+    place = ("", str(folder / "blocks"), "uint8", [held.numel()], 0, held.numel())
+    made = _native.Dequantized(block, place, [count])
+    return torch.from_numpy(made.values())
 
 
 @pytest.mark.parametrize("kind", BLOCKS)
@@ -156,7 +156,7 @@ def test_blocks_are_what_transformers_makes_of_them(kind: int, tmp_path: Path) -
         held[:, at : at + 2] = torch.randn(6, 1, generator=generator).half().view(torch.uint8)
     rows = held.view(2, -1)
     wanted = kernels.dequantize_blocks(rows, kind, 2, 3 * elements, torch.float32)
-    assert torch.equal(dequantized(name, held, tmp_path).view(wanted.shape), wanted)
+    assert torch.equal(dequantized(name, held, 6 * elements, tmp_path).view(wanted.shape), wanted)
 
 
 @pytest.mark.parametrize("kind", [6, 7])
@@ -170,7 +170,7 @@ def test_blocks_of_five_bits(kind: int, tmp_path: Path) -> None:
     held = torch.cat([*(head.view(torch.uint8) for head in heads), fifth, low.to(torch.uint8)])
     wanted = numbers * 0.5 - 2 if kind == 7 else (numbers - 16) * 0.5
     name = {6: "Q5_0", 7: "Q5_1"}[kind]
-    assert torch.equal(dequantized(name, held, tmp_path), wanted)
+    assert torch.equal(dequantized(name, held, 32, tmp_path), wanted)
 
 
 def test_files_that_are_none_or_not_whole(tmp_path: Path) -> None:

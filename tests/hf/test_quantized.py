@@ -17,6 +17,7 @@ import transformers
 
 import sardonyx
 from sardonyx.hf.checkpoints.packed import AWQ_ORDER
+from sardonyx.hf.conversion import job
 
 from .checkpoints import llama, saved
 
@@ -103,6 +104,23 @@ def float4(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
     }, (values[codes] * wide.unsqueeze(-1)).flatten(1)
 
 
+def float4_of_modelopt(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
+    """The same under other names; the number multiplies."""
+    held, _ = float4(weight)
+    whole = 1 / held["weight_global_scale"]
+    wide = held["weight_scale"].float() * whole
+    numbers = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6])
+    pairs = held["weight_packed"].long()
+    values = numbers[torch.stack([pairs & 15, pairs >> 4], -1).flatten(1)]
+    exact = (values.unflatten(1, (-1, 16)) * wide.unsqueeze(-1)).flatten(1)
+    return {
+        "weight": held["weight_packed"],
+        "weight_scale": held["weight_scale"],
+        "weight_scale_2": whole.reshape(()),
+        "input_scale": torch.ones(()),
+    }, exact
+
+
 def rows_of_int8(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
     most = weight.abs().amax(1)
     held = (weight * 127 / most.unsqueeze(-1)).round().to(torch.int8)
@@ -174,6 +192,7 @@ FORMATS: dict[str, tuple[Coder, dict[str, Any]]] = {
             "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "float"}}},
         },
     ),
+    "nvfp4 of modelopt": (float4_of_modelopt, {"quant_method": "modelopt", "quant_algo": "NVFP4"}),
     "int8": (rows_of_int8, {"quant_method": "bitsandbytes", "load_in_8bit": True}),
     "nf4": (table, {"quant_method": "bitsandbytes", "load_in_4bit": True}),
     "int8 of torchao": (int8_of_torchao, {"quant_method": "torchao", "_type": "Int8Tensor"}),
@@ -190,7 +209,9 @@ def written(folder: Path, name: str) -> tuple[Path, Path]:
     told_of: dict[str, str] = {"format": "pt"}
     for key, weight in safetensors.torch.load_file(plain / "model.safetensors").items():
         if "_proj." not in key:
-            held[key] = exact[key] = weight
+            # A norm of ones, which is no node of the model.
+            plain_weight = torch.ones_like(weight) if "0.input_layernorm" in key else weight
+            held[key] = exact[key] = plain_weight
             continue
         tensors, exact[key] = coder(weight)
         if "_type" in settings:
@@ -239,6 +260,24 @@ def test_four_bits_keep_their_codes(name: str, tmp_path: Path) -> None:
     wanted = logits(tmp_path / "wanted")
     torch.testing.assert_close(logits(tmp_path / "out"), wanted, rtol=1e-4, atol=1e-5)
     assert bytes_of_weights(tmp_path / "out") < 0.7 * bytes_of_weights(tmp_path / "wanted")
+
+
+def test_weights_are_dequantized_as_they_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is kept meanwhile is scales alone: a number for each 32 weights here."""
+    few, plain = written(tmp_path, "awq")
+    kept: list[int] = []
+    remove = job._remove
+
+    def measured(folder: Path) -> None:
+        kept.extend(path.stat().st_size for path in folder.rglob("*.safetensors"))
+        remove(folder)
+
+    monkeypatch.setattr(job, "_remove", measured)
+    sardonyx.hf.export(few, tmp_path / "out")
+    assert len(kept) == 14
+    assert sum(kept) < (plain / "model.safetensors").stat().st_size / 4
 
 
 def bytes_of_weights(folder: Path) -> int:

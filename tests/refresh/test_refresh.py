@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 import sardonyx
 from sardonyx._refresh.command import main
 from tests.harness.json_output import told
-from tests.hf.checkpoints import bert
+from tests.hf.checkpoints import bert, mixtral, t5
 from tests.models.example import unsettle
 
 
@@ -304,3 +304,25 @@ def test_a_transformers_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture
     (paths[1] / "config.json").write_text(json.dumps(config))
     assert main([str(model), str(paths[1])]) == 0
     assert model.read_bytes() == wanted.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        # Experts that transformers makes one weight of, and that are coded one by one.
+        (mixtral, {"precision": "int4", "runtime": "onnxruntime-cpu"}),
+        # Both decoders in one model, and a factor that is worked into a norm.
+        (t5, {"precision": "fp16"}),
+    ],
+)
+def test_weights_that_are_made_of_several(
+    kind: Callable[..., Path], options: dict[str, Any], tmp_path: Path
+) -> None:
+    paths = [kind(tmp_path / str(seed), seed=seed) for seed in range(2)]
+    for path in paths:
+        sardonyx.hf.export(path, out=path.with_name(f"out-{path.name}"), **options)
+    models = sorted((tmp_path / "out-0").glob("*.onnx"))
+    assert len(models) == (4 if kind is t5 else 1)
+    for model in models:
+        assert main([str(model), str(paths[1])]) == 0
+        assert model.read_bytes() == (tmp_path / "out-1" / model.name).read_bytes()

@@ -15,7 +15,12 @@ _SHARD = ".safetensors"
 
 
 class WeightInFile(NamedTuple):
-    """Where a tensor lies in a file, row by row."""
+    """Where a tensor lies in a file, row by row.
+
+    Attributes:
+        made: what makes the elements as they are read, where the file has them in a few bits; the
+            place is none then.
+    """
 
     name: str
     path: str
@@ -23,6 +28,7 @@ class WeightInFile(NamedTuple):
     dims: list[int]
     offset: int
     length: int
+    made: _native.Dequantized | None = None
 
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]

@@ -81,14 +81,31 @@ def read_checkpoint(path: Path, wanted: Collection[str], scratch: Path) -> Check
         raise usage_error(f"there is no checkpoint {path}")
     if path.suffix in _PICKLED:
         return Checkpoint(path.parent, [], _pickled(path))
+    if path.suffix == ".gguf":
+        return Checkpoint(path.parent)  # whose names are llama.cpp's
     if path.name.endswith(".bin" + _INDEX):
         return Checkpoint(path.parent, [], _of_index(path))
     if path.suffix not in (".safetensors", ".json"):
         raise usage_error(
-            f"{path} is no checkpoint: it is neither .safetensors nor one of {', '.join(_PICKLED)}",
+            f"{path} is no checkpoint: it is neither .safetensors nor .gguf nor one of "
+            f"{', '.join(_PICKLED)}",
             "save the state dict with safetensors.torch.save_file or torch.save",
         )
     return Checkpoint(path.parent, weights_in(path))
+
+
+def of_transformers(path: Path, scratch: Path) -> Checkpoint | None:
+    """The weights of transformers' model of a folder or GGUF file, under the model's names: those
+    that it makes of several tensors are made, and those in a few bits dequantized. None where it is
+    no checkpoint of transformers."""
+    folder = path if path.is_dir() else path.parent
+    if path.suffix != ".gguf" and not (folder / "config.json").is_file():
+        return None
+    package("transformers", f"the names of the weights in {path}")
+    from sardonyx.hf.checkpoints.placing import place_checkpoint
+
+    places = place_checkpoint(path if path.suffix == ".gguf" else folder, scratch)
+    return Checkpoint(folder, [each._replace(name=name) for name, each in places.items()])
 
 
 def _of_folder(path: Path, wanted: Collection[str], scratch: Path) -> Checkpoint:
@@ -103,6 +120,8 @@ def _of_folder(path: Path, wanted: Collection[str], scratch: Path) -> Checkpoint
         found = folder_of(path)
         if found is not None:
             return Checkpoint(path, Distributed(found).weights(wanted, scratch))
+    if (path / "config.json").is_file() and any(path.glob("*.gguf")):
+        return Checkpoint(path)
     pickled = [each for each in sorted(path.iterdir()) if each.suffix in _PICKLED]
     if len(pickled) == 1:
         return Checkpoint(path, [], _pickled(pickled[0]))

@@ -18,7 +18,7 @@ from sardonyx._base.commands import run_command
 from sardonyx._base.errors import Diagnostic, refusal, refusals, usage_error
 from sardonyx._model.program_settings import differences, settings_in
 
-from .checkpoints import read_checkpoint
+from .checkpoints import of_transformers, read_checkpoint
 
 # Where the model has how its weights were made; as src/refresh/record.h has it.
 RECORD = "sardonyx.weights"
@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
         "  a .safetensors file, an index of shards, or a folder with either\n"
         "  a state dict of torch.save: .pt, .pth, .bin, or an index of .bin shards\n"
         "  a folder of torch.distributed.checkpoint\n"
-        "  a checkpoint folder of transformers\n"
+        "  a checkpoint folder of transformers, quantized or not, or a GGUF file\n"
         "Names, shapes and dtypes must be those of the program; all that differ are listed, and\n"
         "the old file stays.\n\n"
         "examples:\n"
@@ -83,6 +83,10 @@ def refresh(
     ) as scratch:
         names = set(record["weights"])
         found = read_checkpoint(Path(checkpoint), names, Path(scratch)).called_as(names)
+        if not names <= found.names():
+            # transformers renames weights as it loads them, and makes some of several.
+            other = of_transformers(Path(checkpoint), Path(scratch))
+            found = found if other is None else other.called_as(names)
         _check_program(record, found.folder)
         with bytes_written(destination) as progress:
             initializers, size, unused = _native.refresh_file(

@@ -113,8 +113,7 @@ TEST(Safetensors, TakesTensorsFromTheShardsThatTheIndexLists) {
   const Folder folder;
   folder.put("1", safetensors_for_test(kTwoTensors, 32));
   folder.put("2", safetensors_for_test(kTwoTensors, 32));
-  const std::string index =
-      folder.put("i.json", R"({"weight_map": {"a": "1", "b": "2", "gone": "2"}})");
+  const std::string index = folder.put("i.json", R"({"weight_map": {"a": "1", "b": "2"}})");
   const std::vector<SafetensorsFile> files = read_sharded_safetensors(index);
   ASSERT_EQ(files.size(), 2U);
   EXPECT_EQ(files[0].contents.tensors.at(0).name, "a");
@@ -122,6 +121,9 @@ TEST(Safetensors, TakesTensorsFromTheShardsThatTheIndexLists) {
   EXPECT_EQ(files[1].contents.tensors.at(0).name, "b");
   folder.put("i.json", R"({"weight_map": {"a": "1", "other": "2"}})");
   EXPECT_NE(refusal([&] { read_sharded_safetensors(index); }).find("several shards"),
+            std::string::npos);
+  folder.put("i.json", R"({"weight_map": {"a": "1", "b": "2", "gone": "2"}})");
+  EXPECT_NE(refusal([&] { read_sharded_safetensors(index); }).find("'gone' in 2, which lacks it"),
             std::string::npos);
   folder.put("i.json", R"({"weight_map": {"a": "../1"}})");
   EXPECT_NE(refusal([&] { read_sharded_safetensors(index); }).find("outside of its folder"),
@@ -251,10 +253,15 @@ TEST(Distributed, RejectsTensorsThatGoBeyondTheirStorage) {
 }
 
 TEST(ScratchFile, SaysWhyItCannotBeWritten) {
-  const std::string blocks(18, '\1');
+  const Folder folder;
+  const std::string data = saved_tensor_for_test({2}, {1}, floats({0, 1}));
+  folder.put("a", data);
+  folder.put(
+      ".metadata",
+      metadata_for_test("w", {2}, {{{0}, {2}, "a", 0, static_cast<std::int64_t>(data.size())}}));
+  const std::vector<DistributedTensor> tensors = read_distributed(folder.path());
   const auto write = [&](const std::string& path) {
-    return refusal([&] { write_dequantized(*kernels::ggml_block("Q4_0"), bytes_of(blocks), path); },
-                   "SX1601");
+    return refusal([&] { write_joined(folder.path(), tensors.at(0), path); }, "SX1601");
   };
   EXPECT_NE(write("/nowhere/out").find("/nowhere/out"), std::string::npos);
   if (std::filesystem::exists("/dev/full")) {

@@ -235,6 +235,15 @@ std::vector<SafetensorsFile> read_sharded_safetensors(const std::string& path) {
                    kCopyAgain);
       if (found->second == index.shards[i]) held->second = i;
     }
+  std::vector<base::Diagnostic> lacking;
+  for (const auto& [name, shard] : index.weight_map) {
+    if (owners.contains(name)) continue;
+    base::Diagnostic& problem = lacking.emplace_back();
+    problem.code = kDamaged;
+    problem.message = path + " lists " + in_quotes(name) + " in " + shard + ", which lacks it";
+    problem.help = kCopyAgain;
+  }
+  if (!lacking.empty()) throw base::Error(std::move(lacking));
   for (std::size_t i = 0; i < files.size(); ++i)
     std::erase_if(files[i].contents.tensors,
                   [&](const TensorInFile& tensor) { return owners.at(tensor.name) != i; });

@@ -36,8 +36,8 @@ ShardIndex parse_shard_index(std::span<const std::byte> file, const std::string&
 ShardIndex read_shard_index(const std::string& path);
 
 // The shards of an index, in its folder, with the tensors that it names. Throws SX2005 where it
-// names files outside of the folder, too, and where several shards have a tensor that the index
-// lists in none of them.
+// names files outside of the folder or tensors that no shard has, too, and where several shards
+// have a tensor that the index lists in none of them.
 std::vector<SafetensorsFile> read_sharded_safetensors(const std::string& index);
 
 }  // namespace sardonyx::checkpoints

@@ -6,20 +6,20 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <functional>
 #include <map>
+#include <span>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/diagnostic.h"
 #include "base/mapped_file.h"
-#include "base/parallel_for.h"
 #include "kernels/strided_copy.h"
 
 namespace sardonyx::checkpoints {
 namespace {
 
-// What a thread has in memory.
+// Of what is in memory at a time.
 constexpr std::int64_t kPartBytes = 4 << 20;
 
 class NewFile {
@@ -52,37 +52,6 @@ class NewFile {
   const std::string& path_;
   int fd_ = -1;
 };
-
-// Rows of floats that are made in parts: make(first, count, values).
-using MakeRows = std::function<void(std::int64_t, std::int64_t, float*)>;
-
-std::int64_t write_rows(std::int64_t rows, std::int64_t columns, const std::string& path,
-                        const MakeRows& make) {
-  NewFile file(path);
-  const base::CutShortGuard guard;
-  const std::int64_t row_bytes = columns * static_cast<std::int64_t>(sizeof(float));
-  if (rows == 0 || row_bytes == 0) return 0;
-  const std::int64_t each = std::clamp<std::int64_t>(kPartBytes / row_bytes, 1, rows);
-  const auto parts = static_cast<std::size_t>((rows + each - 1) / each);
-  const std::size_t threads = std::min(base::processors(), parts);
-  std::vector<std::vector<float>> buffers(threads);
-  const auto count_of = [&](std::size_t part) {
-    return std::min(each, rows - static_cast<std::int64_t>(part) * each);
-  };
-  base::in_order(
-      parts, threads,
-      [&](std::size_t part, std::size_t thread) {
-        buffers[thread].resize(static_cast<std::size_t>(each * columns));
-        make(static_cast<std::int64_t>(part) * each, count_of(part), buffers[thread].data());
-      },
-      [&](std::size_t part, std::size_t thread) {
-        const auto count = static_cast<std::size_t>(count_of(part) * columns);
-        file.write(std::as_bytes(std::span(buffers[thread]).first(count)),
-                   static_cast<std::int64_t>(part) * each * row_bytes);
-      });
-  base::check_not_cut_short();
-  return rows * row_bytes;
-}
 
 // Elements of a piece, which lie at strides in its file, to their places in the whole tensor.
 class PieceWriter {
@@ -169,68 +138,7 @@ class PieceWriter {
   std::vector<std::byte> buffer_;
 };
 
-// The first of several matrices, which have as many rows and groups of rows each.
-std::pair<kernels::CodeMatrix, kernels::GroupScales> matrix_of_several(kernels::CodeMatrix codes,
-                                                                       kernels::GroupScales scales,
-                                                                       std::int64_t count) {
-  codes.rows /= count;
-  scales.row_groups /= count;
-  return {codes, scales};
-}
-
-// The matrix that is so many matrices further.
-kernels::CodeMatrix advanced(kernels::CodeMatrix codes, std::int64_t count) {
-  const std::int64_t in_word = codes.codes_in_word();
-  const std::int64_t words = codes.packs_rows
-                                 ? codes.rows / in_word * codes.columns
-                                 : codes.rows * ((codes.columns + in_word - 1) / in_word);
-  codes.words += count * words * codes.word_bytes;
-  return codes;
-}
-
-kernels::GroupScales advanced(kernels::GroupScales scales, std::int64_t count) {
-  const std::int64_t step = count * scales.row_groups * scales.column_groups;
-  scales.scales += step;
-  if (scales.zeros) scales.zeros += step;
-  if (scales.offsets) scales.offsets += step;
-  return scales;
-}
-
 }  // namespace
-
-std::int64_t write_dequantized(const kernels::GgmlBlock& block, std::span<const std::byte> blocks,
-                               const std::string& path) {
-  const auto count = static_cast<std::int64_t>(blocks.size()) / block.bytes;
-  return write_rows(
-      count, block.elements, path, [&](std::int64_t first, std::int64_t part, float* values) {
-        kernels::dequantize_blocks(block, blocks.data() + first * block.bytes, part, values);
-      });
-}
-
-std::int64_t write_dequantized(const kernels::CodeMatrix& codes, const kernels::GroupScales& scales,
-                               Transposition form, const std::string& path) {
-  if (form.transposed) {
-    const auto [each, each_scales] = matrix_of_several(codes, scales, form.matrices);
-    return write_rows(codes.columns * form.matrices, each.rows, path,
-                      [&](std::int64_t first, std::int64_t count, float* values) {
-                        while (count > 0) {
-                          const std::int64_t column = first % codes.columns;
-                          const std::int64_t part = std::min(count, codes.columns - column);
-                          const std::int64_t number = first / codes.columns;
-                          kernels::dequantize_columns(advanced(each, number),
-                                                      advanced(each_scales, number), column, part,
-                                                      values);
-                          values += part * each.rows;
-                          first += part;
-                          count -= part;
-                        }
-                      });
-  }
-  return write_rows(codes.rows, codes.columns, path,
-                    [&](std::int64_t first, std::int64_t count, float* values) {
-                      kernels::dequantize_rows(codes, scales, first, count, values);
-                    });
-}
 
 std::int64_t write_joined(const std::string& folder, const DistributedTensor& tensor,
                           const std::string& path) {

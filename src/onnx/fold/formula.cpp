@@ -16,12 +16,11 @@ std::string weight_of(const ValueInfo& value, const Tensor& tensor) {
   const Tensor own = source_type(*value.constant), wanted = source_type(tensor);
   const bool same =
       value.constant->data == tensor.data && own.dtype == wanted.dtype && own.dims == wanted.dims;
-  if (!same) return {};
-  if (has_origin(*value.constant)) {
+  if (same && has_origin(*value.constant)) {
     const auto* name = std::get_if<Named>(&value.constant->recipe->steps.front());
     return name != nullptr ? name->weight : std::string();
   }
-  if (value.made_of.empty()) return value.is_weight ? value.name : std::string();
+  if (value.made_of.empty()) return same && value.is_weight ? value.name : std::string();
   for (const ValueInfo* each : value.made_of)
     if (std::string name = weight_of(*each, tensor); !name.empty()) return name;
   return {};

@@ -238,12 +238,19 @@ class Merging {
 
   ValueInfo* constant(const ValueInfo& value) {
     if (value.constant == nullptr) refuse("'" + value.name + "' comes from nowhere");
+    // Its name here may be another one.
+    const bool is_unnamed =
+        value.is_weight && value.made_of.empty() && !has_origin(*value.constant);
+    const auto tensor = is_unnamed
+                            ? std::make_shared<const Tensor>(named(*value.constant, value.name))
+                            : value.constant;
     for (ValueInfo* other : constants_[value.name])
-      if (same_tensor(*other->constant, *value.constant)) return other;
-    ValueInfo* const made = made_->add_weight(value.name, *value.constant);
-    made->constant = value.constant;
+      if (same_tensor(*other->constant, *tensor)) return other;
+    ValueInfo* const made = made_->add_weight(value.name, *tensor);
+    made->constant = tensor;
     made->is_weight = value.is_weight;
     constants_[value.name].push_back(made);
+    for (const ValueInfo* each : value.made_of) made->made_of.push_back(constant(*each));
     return made;
   }
 

@@ -29,6 +29,8 @@ constexpr std::int64_t kBlockRows = 128;
 constexpr std::int64_t kBlockColumns = 256;
 // Rows of a piece of a strided tensor: what is dense in memory is read by whole lines of the cache.
 constexpr std::int64_t kPieceRows = 64;
+// Elements of a weight in a few bits that are made at a time: in the nearest caches, too.
+constexpr std::int64_t kMade = std::int64_t{64} << 10;
 // Elements that are computed at a time.
 constexpr std::int64_t kRun = 1024;
 // Of a file's pages, before they are let go of. Each time costs a run over all of them.
@@ -36,11 +38,16 @@ constexpr std::int64_t kResidentBytes = std::int64_t{32} << 20;
 
 std::int64_t width_of(DType dtype) { return base::bit_width(dtype) / 8; }
 
-// Elements from number `first` on, which stand at `from` one after the other, as `dtype`.
-void compute_run(const Tensor& tensor, bool is_cast, std::int64_t first, const std::byte* from,
-                 std::int64_t count, DType dtype, std::byte* to) {
+// The number of the element at `from` among those that `elements` makes.
+std::int64_t number_of(const ElementSource& elements, const std::byte* from) {
+  return (from - elements.data()) / static_cast<std::int64_t>(sizeof(float));
+}
+
+// Elements from number `first` on, which stand at `from` one after the other, in memory.
+void compute_in_memory(const Tensor& tensor, bool is_cast, std::int64_t first,
+                       const std::byte* from, std::int64_t count, DType dtype, std::byte* to) {
   const DType stored = tensor.stored_dtype();
-  if (tensor.is_materialized() && stored == dtype) {
+  if (is_uncomputed(tensor) && stored == dtype) {
     std::memcpy(to, from, static_cast<std::size_t>(count * width_of(dtype)));
     return;
   }
@@ -58,13 +65,41 @@ void compute_run(const Tensor& tensor, bool is_cast, std::int64_t first, const s
   }
 }
 
+// The same, wherever the elements come from.
+void compute_run(const Tensor& tensor, bool is_cast, std::int64_t first, const std::byte* from,
+                 std::int64_t count, DType dtype, std::byte* to) {
+  const ElementSource* const elements = element_source_of(tensor);
+  if (elements == nullptr) return compute_in_memory(tensor, is_cast, first, from, count, dtype, to);
+  const std::int64_t begin = number_of(*elements, from);
+  if (is_uncomputed(tensor) && dtype == DType::kFloat32)
+    return elements->read_run(begin, count, reinterpret_cast<float*>(to));
+  std::vector<float> values(static_cast<std::size_t>(std::min(count, kMade)));
+  for (std::int64_t at = 0; at < count; at += kMade) {
+    const std::int64_t here = std::min(kMade, count - at);
+    elements->read_run(begin + at, here, values.data());
+    compute_in_memory(tensor, is_cast, first + at,
+                      reinterpret_cast<const std::byte*>(values.data()), here, dtype,
+                      to + at * width_of(dtype));
+  }
+}
+
+// The elements of a rectangle at `from`, close together.
+void gather(const Tensor& tensor, const std::byte* from, Axis rows, Axis columns, std::byte* to) {
+  if (const ElementSource* const elements = element_source_of(tensor))
+    return elements->read_strided(number_of(*elements, from), rows.size, rows.stride, columns.size,
+                                  columns.stride, reinterpret_cast<float*>(to));
+  kernels::copy_rectangle(from, rows, columns,
+                          static_cast<std::size_t>(width_of(tensor.stored_dtype())), to,
+                          columns.size);
+}
+
 // A rectangle of elements that lie at strides, computed block by block. `number` is that of its
 // first element, and `apart` the difference from one row to the next.
 void compute_rectangle(const Tensor& tensor, bool is_cast, std::int64_t number, std::int64_t apart,
                        const std::byte* from, Axis rows, Axis columns, DType dtype, std::byte* to,
                        std::int64_t pitch) {
   const std::int64_t stored = width_of(tensor.stored_dtype()), width = width_of(dtype);
-  if (columns.stride == 1) {
+  if (columns.stride == 1 && element_source_of(tensor) == nullptr) {
     for (std::int64_t row = 0; row < rows.size; ++row)
       compute_run(tensor, is_cast, number + row * apart, from + row * rows.stride * stored,
                   columns.size, dtype, to + row * pitch * width);
@@ -77,20 +112,20 @@ void compute_rectangle(const Tensor& tensor, bool is_cast, std::int64_t number, 
     for (std::int64_t left = 0; left < columns.size; left += kBlockColumns) {
       const Axis down{std::min(most_rows, rows.size - top), rows.stride};
       const Axis across{std::min(kBlockColumns, columns.size - left), columns.stride};
-      kernels::copy_rectangle(from + (top * rows.stride + left * columns.stride) * stored, down,
-                              across, static_cast<std::size_t>(stored), block.data(), across.size);
+      gather(tensor, from + (top * rows.stride + left * columns.stride) * stored, down, across,
+             block.data());
       for (std::int64_t row = 0; row < down.size; ++row)
-        compute_run(tensor, is_cast, number + (top + row) * apart + left,
-                    block.data() + row * across.size * stored, across.size, dtype,
-                    to + ((top + row) * pitch + left) * width);
+        compute_in_memory(tensor, is_cast, number + (top + row) * apart + left,
+                          block.data() + row * across.size * stored, across.size, dtype,
+                          to + ((top + row) * pitch + left) * width);
     }
 }
 
 // Lets go of a mapped tensor's pages now and then, whichever threads read them.
 class Residence {
  public:
-  explicit Residence(const Tensor& tensor) : bytes_(extent(tensor)) {}
-  ~Residence() { base::release_pages(bytes_); }
+  explicit Residence(const Tensor& tensor) : tensor_(tensor), bytes_(extent(tensor)) {}
+  ~Residence() { release_elements(tensor_); }
   Residence(const Residence&) = delete;
   Residence& operator=(const Residence&) = delete;
 
@@ -101,6 +136,7 @@ class Residence {
   }
 
  private:
+  const Tensor& tensor_;
   std::span<const std::byte> bytes_;
   std::atomic<std::int64_t> resident_ = 0;
 };
@@ -114,6 +150,11 @@ class ContiguousPieces : public Pieces {
         is_cast_(is_cast_alone(tensor)),
         elements_(kPieceBytes / width_of(dtype)),
         total_(tensor.element_count()) {}
+  ~ContiguousPieces() override {
+    if (element_source_of(tensor_) != nullptr) release_elements(tensor_);
+  }
+  ContiguousPieces(const ContiguousPieces&) = delete;
+  ContiguousPieces& operator=(const ContiguousPieces&) = delete;
 
   std::size_t count() const override {
     return static_cast<std::size_t>((total_ + elements_ - 1) / elements_);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mapped_file.h"
+
 namespace sardonyx::onnx {
 namespace {
 
@@ -41,7 +43,7 @@ Sizes sizes(const Sizes& dims) {
 std::shared_ptr<Recipe> extended(const Tensor& tensor, Step step) {
   auto recipe = tensor.recipe != nullptr
                     ? std::make_shared<Recipe>(*tensor.recipe)
-                    : std::make_shared<Recipe>(Recipe{tensor.dtype, tensor.dims, {}, {}, {}});
+                    : std::make_shared<Recipe>(Recipe{tensor.dtype, tensor.dims, {}, {}, nullptr});
   recipe->steps.push_back(std::move(step));
   return recipe;
 }
@@ -148,7 +150,7 @@ bool scale_by_rows(const ChannelScale& scale, const Sizes& dims, const Sizes& st
 }  // namespace
 
 bool Tensor::is_materialized() const {
-  return recipe == nullptr || (recipe->computations.empty() && recipe->source == nullptr);
+  return is_uncomputed(*this) && element_source_of(*this) == nullptr;
 }
 
 base::DType Tensor::stored_dtype() const { return is_materialized() ? dtype : recipe->dtype; }
@@ -160,6 +162,41 @@ bool is_cast_alone(const Tensor& tensor) {
     const auto* move = std::get_if<CastWithOffset>(&each.step);
     return move != nullptr && move->by == 0;
   });
+}
+
+Tensor made_on_reading(std::shared_ptr<const ElementSource> elements, Sizes dims) {
+  Tensor tensor;
+  tensor.dtype = base::DType::kFloat32;
+  tensor.dims = std::move(dims);
+  tensor.data = tensor.element_count() == 0 ? nullptr : elements->data();
+  tensor.owner = elements;
+  tensor.recipe = std::make_shared<const Recipe>(
+      Recipe{tensor.dtype, tensor.dims, {}, {}, nullptr, std::move(elements)});
+  return tensor;
+}
+
+const ElementSource* element_source_of(const Tensor& tensor) {
+  return tensor.recipe == nullptr ? nullptr : tensor.recipe->elements.get();
+}
+
+bool is_uncomputed(const Tensor& tensor) {
+  return tensor.recipe == nullptr ||
+         (tensor.recipe->computations.empty() && tensor.recipe->source == nullptr);
+}
+
+Tensor part_of_stack(const Tensor& stack, std::int64_t number) {
+  Tensor part = stack;
+  const std::int64_t count = stack.dims.empty() ? 1 : stack.dims[0];
+  const std::int64_t apart =
+      stack.strides.empty() ? stack.element_count() / count : stack.strides[0];
+  part.data += number * apart * (base::bit_width(stack.dtype) / 8);
+  part.dims.erase(part.dims.begin());
+  if (!part.strides.empty()) part.strides.erase(part.strides.begin());
+  part.recipe = nullptr;
+  if (element_source_of(stack) != nullptr)
+    part.recipe = std::make_shared<const Recipe>(
+        Recipe{part.dtype, part.dims, {}, {}, nullptr, stack.recipe->elements});
+  return part;
 }
 
 Tensor permuted(const Tensor& tensor, Sizes axes) {
@@ -255,7 +292,7 @@ Tensor with_first_step(const Tensor& tensor, Step step) {
   Tensor result = tensor;
   auto recipe = tensor.recipe != nullptr
                     ? std::make_shared<Recipe>(*tensor.recipe)
-                    : std::make_shared<Recipe>(Recipe{tensor.dtype, tensor.dims, {}, {}, {}});
+                    : std::make_shared<Recipe>(Recipe{tensor.dtype, tensor.dims, {}, {}, nullptr});
   recipe->steps.insert(recipe->steps.begin(), std::move(step));
   result.recipe = std::move(recipe);
   return result;
@@ -320,6 +357,11 @@ std::span<const std::byte> extent(const Tensor& tensor) {
     (reach < 0 ? low : high) += reach;
   }
   return {tensor.data + low * width, static_cast<std::size_t>((high - low + 1) * width)};
+}
+
+void release_elements(const Tensor& tensor) {
+  if (const ElementSource* const elements = element_source_of(tensor)) return elements->release();
+  base::release_pages(extent(tensor));
 }
 
 void compute(const Tensor& tensor, std::int64_t first, std::span<double> values) {

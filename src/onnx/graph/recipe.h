@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "onnx/graph/element_source.h"
 #include "onnx/graph/pieces.h"
 #include "onnx/graph/tensor.h"
 
@@ -107,7 +108,19 @@ struct Recipe {
   std::vector<Computation> computations;  // those among the steps
   // What a derivation is made of, where that is the last step: the tensor of the steps before it.
   std::shared_ptr<const Tensor> source;
+  // What makes the program's tensor, of float32, whenever it is read; null where it is in memory.
+  std::shared_ptr<const ElementSource> elements = nullptr;
 };
+
+// A tensor of elements that are made as they are read.
+Tensor made_on_reading(std::shared_ptr<const ElementSource> elements,
+                       std::vector<std::int64_t> dims);
+// What makes a tensor's elements; null where they are in memory.
+const ElementSource* element_source_of(const Tensor& tensor);
+// Whether nothing is computed of the elements, wherever these come from.
+bool is_uncomputed(const Tensor& tensor);
+// Part `number` along the first axis of a tensor of which nothing is computed.
+Tensor part_of_stack(const Tensor& stack, std::int64_t number);
 
 // The tensor after one more step; it keeps its bytes.
 Tensor permuted(const Tensor& tensor, std::vector<std::int64_t> axes);
@@ -141,6 +154,9 @@ Tensor rebuilt(const Tensor& made, Tensor source);
 // The bytes from a tensor's first element to its last, whatever lies between; it has elements, of a
 // byte at least.
 std::span<const std::byte> extent(const Tensor& tensor);
+
+// Lets go of the pages of files that a tensor's elements were read from, all of them.
+void release_elements(const Tensor& tensor);
 
 // Computes on elements in row-major order, of which `values` are those from number `first` on: the
 // elements at `data` become the tensor's, not rounded yet.

@@ -163,6 +163,7 @@ std::optional<std::vector<double>> Tensor::reals() const {
   if (base::bit_width(dtype) == 0 || base::is_complex(dtype)) return std::nullopt;
   if (data == nullptr && count > 0) return std::nullopt;
   if (derivation_of(*this) != nullptr) return computed(*this).reals();
+  if (count > 0 && element_source_of(*this) != nullptr) return in_memory(*this).reals();
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(count));
   if (sub_byte(dtype) && is_materialized()) {

@@ -10,7 +10,7 @@ import torch
 
 from sardonyx._base.errors import UsageError, refusal
 from sardonyx.hf.checkpoints.derived_weights import kept
-from sardonyx.hf.checkpoints.weights import mapped
+from sardonyx.hf.checkpoints.weights import mapped, reading_files
 
 from .adapter import CODE, Adapter
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sardonyx.hf.checkpoints.weights import Placed
 
 
+@reading_files()
 def merge_files(
     placed: Placed,
     adapters: Sequence[Adapter],

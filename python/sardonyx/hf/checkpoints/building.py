@@ -43,10 +43,10 @@ def filled(model: torch.nn.Module, placed: Placed) -> torch.nn.Module:
     """A model that was built without its weights, with them."""
     import torch
 
-    from .weights import mapped
+    from .weights import mapped, reading_files
 
     known = model.state_dict(keep_vars=True)
-    with torch.no_grad():
+    with torch.no_grad(), reading_files():
         for name, place in placed.places.items():
             known[name].copy_(mapped(place))
     return model

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sardonyx import _native
 from sardonyx._base.errors import UsageError, refusal
 from sardonyx._model.weight_files import WeightInFile, weights_in
 from sardonyx.hf.base.packages import lacking, transformers
@@ -115,13 +116,22 @@ def read_checkpoint(path: Path, trust_remote_code: bool = False) -> Checkpoint:
             raise refusal(
                 "SX2001", f"{folder} has no config.json", "name the folder of a checkpoint"
             )
+        # transformers says of a damaged file that it has no configuration.
+        _native.gguf_file(str(gguf))
         config = _config_of(folder, trust_remote_code, gguf_file=gguf.name)
         return Checkpoint(folder, config, trust_remote_code, {}, gguf, has_config=False)
     settings = _settings(written)
     _check_code(folder, settings, trust_remote_code)
     config = _config_of(folder, trust_remote_code)
     of_weights = settings.get("quantization_config") or settings.get("compression_config") or {}
+    of_weights = of_weights or _of_modelopt(folder / "hf_quant_config.json")
     return Checkpoint(folder, config, trust_remote_code, {} if gguf else of_weights, gguf)
+
+
+def _of_modelopt(path: Path) -> dict[str, Any]:
+    """How modelopt quantized the weights, which it once wrote to a file of its own."""
+    found = _settings(path).get("quantization") if path.is_file() else None
+    return {"quant_method": "modelopt", **found} if isinstance(found, dict) else {}
 
 
 def _config_of(folder: Path, trust_remote_code: bool, **more: str) -> Any:

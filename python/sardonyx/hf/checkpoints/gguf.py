@@ -24,6 +24,7 @@ from sardonyx.hf.base.packages import package
 
 from .derived_weights import kept
 from .quantized import Quantized
+from .weights import mapped, reading_files
 
 _OF_SEVERAL = re.compile(r"^(.*)-(\d{5})-of-(\d{5})\.gguf$")
 # Codes of these kinds can be kept: the bits, and how many share a scale.
@@ -80,6 +81,7 @@ def conversions_of(files: list[GgufFile], config: Any) -> list[Any] | None:
     return formats.conversions_of(files[0].architecture, config)
 
 
+@reading_files()
 def unpacked(
     files: list[GgufFile], model: torch.nn.Module, scratch: Path, named: bool
 ) -> Quantized:
@@ -92,7 +94,7 @@ def unpacked(
     names = _Names(files[0], model) if named else None
     kinds = set()
     for number, (file, tensor) in enumerate(tensors):
-        weight = _in_file(file, tensor, scratch / f"gguf-{number}")
+        weight = _in_file(file, tensor)
         changed = names.changed(weight, scratch, number) if names else [weight]
         made.weights += changed
         if tensor.block:
@@ -104,16 +106,16 @@ def unpacked(
     return made
 
 
-def _in_file(file: GgufFile, tensor: GgufTensor, path: Path) -> WeightInFile:
-    """Where the tensor lies, or its values in a file of ours."""
-    name, dims = tensor.name, list(tensor.dims)
+def _in_file(file: GgufFile, tensor: GgufTensor) -> WeightInFile:
+    """Where the tensor lies; what is in blocks is dequantized as it is read."""
+    place = WeightInFile(
+        tensor.name, str(file.path), tensor.dtype or "uint8", list(tensor.dims), tensor.offset,
+        tensor.length,
+    )  # fmt: skip
     if tensor.dtype:
-        return WeightInFile(name, str(file.path), tensor.dtype, dims, tensor.offset, tensor.length)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    length = _native.write_blocks(
-        tensor.block, str(file.path), tensor.offset, tensor.length, str(path)
-    )
-    return WeightInFile(name, str(path), "float32", dims, 0, length)
+        return place
+    made = _native.Dequantized(tensor.block, place._replace(dims=[tensor.length]), place.dims)
+    return WeightInFile(tensor.name, str(file.path), "float32", place.dims, 0, 0, made)
 
 
 class _Names:
@@ -146,8 +148,6 @@ class _Names:
 
     def changed(self, weight: WeightInFile, scratch: Path, number: int) -> list[WeightInFile]:
         """The weight under its name in the model, and as the model has it."""
-        from .weights import mapped
-
         given = mapped(weight)
         plain = given.float() if given.dtype == torch.bfloat16 else given
         result = self._processor.process(

@@ -13,6 +13,8 @@ import torch
 from sardonyx import _native
 from sardonyx._model.weight_files import WeightInFile
 
+from .derived_weights import kept
+
 # In which order AWQ has eight columns in an integer, from its lowest bits on.
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
 _FLOAT4 = (0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6)
@@ -51,8 +53,9 @@ class Coded:
     transposed: bool = False
     matrices: int = 1
 
-    def write(self, name: str, path: Path) -> WeightInFile:
-        """The weight as float32 in a new file. ValueError where codes and scales do not fit."""
+    def placed(self, name: str, path: Path) -> WeightInFile:
+        """The weight, made float32 as it is read; its scales are in a new file. ValueError where
+        codes and scales do not fit."""
         word = 8 * getattr(torch, self.codes.dtype).itemsize
         bits = self.bits or word
         order = list(range(word // bits)) if self.order is None else list(self.order)
@@ -60,20 +63,21 @@ class Coded:
             "bits": bits, "packs_rows": self.axis == 0, "order": order, "width": self.width,
             "transposed": self.transposed, "matrices": self.matrices,
         }  # fmt: skip
-        tensors: dict[str, Any] = {"scales": self.scales.float().contiguous()}
-        for key, values in (("zeros", self.zeros), ("offsets", self.offsets)):
+        numbers = {"scales": self.scales.float()}
+        for key, values in (
+            ("zeros", self.zeros),
+            ("offsets", self.offsets),
+            ("table", self.table),
+        ):
             if values is not None:
-                tensors[key] = values.float().contiguous()
-        if self.table is not None:
-            tensors["table"] = self.table.float().contiguous()
+                numbers[key] = values.float()
         for key, groups in (("rows", self.rows), ("columns", self.columns)):
             if isinstance(groups, torch.Tensor):
-                tensors[key] = groups.to(torch.int32).contiguous()
+                numbers[key] = groups.to(torch.int32)
             else:
                 form[key] = groups
-        path.parent.mkdir(parents=True, exist_ok=True)
-        length = _native.write_dequantized([self.codes], form, tensors, str(path))
-        return WeightInFile(name, str(path), "float32", self.dims, 0, length)
+        made = _native.Dequantized(self.codes, form, list(kept(numbers, path)), self.dims)
+        return WeightInFile(name, self.codes.path, "float32", self.dims, 0, 0, made)
 
 
 def unpacked(

@@ -1,10 +1,10 @@
 """Checkpoints that are quantized already: GPTQ, AWQ, float8, compressed-tensors, bitsandbytes,
-mxfp4, nvfp4, torchao.
+mxfp4, nvfp4, torchao, modelopt.
 
-Every layer has its weight as several tensors: codes, scales, zero points. They are made one float32
-matrix again, one layer at a time, exactly: a weight is a small number times a scale. Here is said
-which tensor is what; codes are dequantized natively. Codes of four bits are found again where a
-model is written in int4, so that nothing is rounded twice.
+Every layer has its weight as several tensors: codes, scales, zero points. They are one float32
+matrix for whoever reads it, made exactly as it is read: a weight is a small number times a scale.
+Here is said which tensor is what; codes are dequantized natively. Codes of four bits are found
+again where a model is written in int4, so that nothing is rounded twice.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .packed import (
     power_of_two,
     unpacked,
 )
-from .weights import mapped
+from .weights import mapped, reading_files
 
 # The tensors of a layer, by what stands behind its name.
 Layer = dict[str, WeightInFile]
@@ -45,7 +45,7 @@ class Quantized:
     """What a checkpoint holds in few bits.
 
     Attributes:
-        weights: all of its tensors, those in few bits as float32 in files of their own.
+        weights: all of its tensors, those in few bits as float32 that is made as it is read.
         names: the weights among them that were in few bits.
         bits, group: of their codes, where all have the same; 0 otherwise. A group of 0 is a row.
         symmetric: whether codes have their zero in the middle.
@@ -69,9 +69,10 @@ class Quantized:
         return replace(wanted, block_size=self.group, symmetric=self.symmetric)
 
 
+@reading_files()
 def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch: Path) -> Quantized:
-    """The tensors of a checkpoint whose `quantization_config` is `settings`; what is computed is
-    written to the folder `scratch`. SX2001 for methods that are not read."""
+    """The tensors of a checkpoint whose `quantization_config` is `settings`; scales that
+    are computed are written to the folder `scratch`. SX2001 for methods that are not read."""
     method = str(settings.get("quant_method"))
     reader = _READERS.get(method)
     if reader is None:
@@ -88,7 +89,7 @@ def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch:
         name = layer + reader.made
         try:
             coded = reader.decode(settings | described.get(name, {}), held)
-            weight = coded.write(name, scratch / f"quantized-{number}")
+            weight = coded.placed(name, scratch / f"scales-{number}.safetensors")
             made.symmetric &= reader.symmetric(settings, held)
         except SaveError:
             raise
@@ -209,12 +210,27 @@ def _compressed(settings: dict[str, Any], held: Layer) -> Coded:
 def _float4(packed: WeightInFile, scales: torch.Tensor, held: Layer) -> Coded:
     """Two float4 in a byte, the first in its lower bits. Their scales are powers of two (mxfp4), or
     float8 that are themselves to be divided by one number (nvfp4)."""
-    rows, half = packed.dims
     wide = power_of_two(scales) if scales.dtype == torch.uint8 else scales.float()
     if "weight_global_scale" in held:
         wide = wide / mapped(held["weight_global_scale"]).float()
+    return _of_float4(packed, wide)
+
+
+def _of_float4(packed: WeightInFile, scales: torch.Tensor) -> Coded:
+    rows, half = packed.dims
     dims = [rows, 2 * half]
-    return Coded(packed, wide, *group_sizes(wide, dims), dims, bits=4, table=float4_table())
+    return Coded(packed, scales, *group_sizes(scales, dims), dims, bits=4, table=float4_table())
+
+
+def _modelopt(_: dict[str, Any], held: Layer) -> Coded:
+    """float8 times one scale, or nvfp4: two float4 in a byte, times a float8 for each group and one
+    number of the whole matrix."""
+    if "pre_quant_scale" in held:
+        raise ValueError("what the layer is given is scaled before it, which is not read")
+    if held["weight"].dtype != "uint8":
+        return _scaled({}, held)
+    packed, scales = held["weight"], mapped(held["weight_scale"]).float()
+    return _of_float4(packed, scales * mapped(held["weight_scale_2"]).float())
 
 
 def _compressed_args(settings: dict[str, Any]) -> dict[str, Any]:
@@ -310,5 +326,10 @@ _READERS = {
         ("weight", "SCB", "weight_format", *_OF_TABLES), ("SCB", "weight.absmax"), _bitsandbytes
     ),
     "torchao": _Reader(torchao.SUFFIXES, (torchao.MARK,), torchao.decoded),
+    "modelopt": _Reader(
+        ("weight", "weight_scale", "weight_scale_2", "input_scale", "pre_quant_scale"),
+        ("weight_scale",),
+        _modelopt,
+    ),
     "mxfp4": _Reader(("blocks", "scales"), ("blocks",), _mxfp4, joint="_", made=""),
 }  # fmt: skip

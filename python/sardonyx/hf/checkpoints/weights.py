@@ -7,11 +7,13 @@ stays in its file, what is computed is computed one weight at a time and kept in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sardonyx import _native
 from sardonyx._base.errors import Diagnostic, refusals
 from sardonyx._model.weight_files import WeightInFile
 
@@ -36,6 +38,18 @@ class Placed:
     unused: list[str] = field(default_factory=list)
 
 
+@contextlib.contextmanager
+def reading_files() -> Iterator[None]:
+    """A block that reads mapped() tensors: SX1101 where a file was cut short meanwhile, whatever
+    came of it."""
+    guard = _native.CutShortGuard()
+    try:
+        yield
+    finally:
+        guard.check()
+
+
+@reading_files()
 def place_weights(
     model: torch.nn.Module,
     in_files: Iterable[WeightInFile],
@@ -92,16 +106,15 @@ def _compute(
 
 
 def mapped(weight: WeightInFile) -> torch.Tensor:
-    """The tensor in its file, mapped, not read."""
+    """The tensor in its file, mapped, not read; what is in a few bits is dequantized."""
     import torch
 
+    if weight.made is not None:
+        return torch.from_numpy(weight.made.values())
     dtype: torch.dtype = getattr(torch, weight.dtype)
     if weight.length == 0:
         return torch.empty(weight.dims, dtype=dtype)
-    storage: Any = torch.UntypedStorage.from_file(
-        weight.path, shared=False, nbytes=weight.offset + weight.length
-    )
-    flat = torch.tensor([], dtype=torch.uint8).set_(storage)[weight.offset :]
+    flat = torch.from_numpy(_native.file_array(weight.path, weight.offset, weight.length))
     if weight.offset % dtype.itemsize:
         flat = flat.clone()
     return flat.view(dtype).view(weight.dims)

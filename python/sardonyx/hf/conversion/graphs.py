@@ -291,8 +291,9 @@ def finished(
     precision = target.precision
     there = {name.removeprefix(_PREFIX) for name in names} & set(kept)
     if precision is not None and there:
-        patterns = [f"^{re.escape(name)}$" for name in sorted(there)]
-        precision = replace(precision, keep=[*precision.keep, *patterns])
+        # One pattern: a norm of ones is gone by then, and a pattern that fits nothing is an error.
+        either = "|".join(re.escape(name) for name in sorted(there))
+        precision = replace(precision, keep=[*precision.keep, f"^(?:{either})$"])
     dims = dim_names(program)
     return optimize(
         program,

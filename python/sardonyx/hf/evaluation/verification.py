@@ -12,7 +12,7 @@ from sardonyx._base.errors import Diagnostic, VerificationError, refusals
 from sardonyx._compare.tensors import difference
 from sardonyx.hf.base.example import BATCH, Tensors
 from sardonyx.hf.base.parts import fixed_arguments, named_outputs
-from sardonyx.hf.checkpoints.weights import mapped
+from sardonyx.hf.checkpoints.building import filled
 from sardonyx.hf.components.encoder_decoders import FIRST
 from sardonyx.hf.components.sentence_embeddings import Embedder, Sentences
 from sardonyx.hf.inputs.input_search import accepted_example
@@ -86,10 +86,8 @@ def compare_part(part: Part, placed: Placed, folder: Path, report: Report) -> No
     """A part that is run as it is, with the weights of its checkpoint, at its example's sizes and
     for one row; what was compared is added to the report, SX1901 as by compare()."""
     model: Any = part.module.model
-    known = model.state_dict(keep_vars=True)
+    filled(model, placed)
     with torch.no_grad():
-        for name, place in placed.places.items():
-            known[name].copy_(mapped(place))
         sets = [part.inputs, {n: _one_row(v, part.dims[n]) for n, v in part.inputs.items()}]
         wanted = [part.module(inputs) for inputs in sets]
     loaded = Sessions(folder)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -88,6 +89,27 @@ std::optional<Tensor> product(const Node* first, const ValueInfo* a, const Node*
   return Tensor::of_bytes(made.dtype, std::move(dims), bytes);
 }
 
+// A factor in float64, as steps of which weights can be computed anew.
+Tensor recorded_factor(const Node* node, const ValueInfo* by) {
+  const Tensor wide = onnx::computed("Cast", {onnx::recorded(*by)}, {{"to", DType::kFloat64, {}}});
+  if (!node->is(Op::kDiv)) return wide;
+  return onnx::computed("Div", {Tensor::filled(DType::kFloat64, {}, 1), wide});
+}
+
+// The product with how it is computed of weights; of unknown origin where that gives another one.
+Tensor recorded_product(const Tensor& made, const Node* first, const ValueInfo* a,
+                        const Node* second, const ValueInfo* b) {
+  const Tensor wide =
+      onnx::computed("Mul", {recorded_factor(first, a), recorded_factor(second, b)});
+  const Tensor dims = Tensor::of_ints(made.dims, {static_cast<std::int64_t>(made.dims.size())});
+  Tensor result =
+      onnx::computed("Cast", {onnx::computed("Reshape", {wide, dims})}, {{"to", made.dtype, {}}});
+  const bool is_same =
+      onnx::has_origin(result) && result.dims == made.dims &&
+      std::memcmp(result.data, made.data, static_cast<std::size_t>(made.byte_count())) == 0;
+  return is_same ? result : onnx::of_unknown_origin(made);
+}
+
 // Of integers of 64 bits, which wrap around, so that the order does not matter.
 std::optional<Tensor> sum(const Node* first, const ValueInfo* a, const Node* second,
                           const ValueInfo* b) {
@@ -123,11 +145,14 @@ bool join(Node* second, RuleContext& context) {
                       : sum(first, inner->by, second, outer->by);
   if (!both) return context.decline(second, "the two constants are not made one");
   Patch patch(context, second);
+  const bool is_of_weight = inner->by->is_weight || outer->by->is_weight;
+  if (is_of_weight)
+    both = factors ? recorded_product(*both, first, inner->by, second, outer->by)
+                   : onnx::of_unknown_origin(*both);
   ValueInfo* const constant =
-      inner->by->is_weight || outer->by->is_weight
-          ? patch.weight((outer->by->is_weight ? outer->by : inner->by)->name + "_joined",
-                         onnx::of_unknown_origin(*both))
-          : patch.constant(*std::move(both));
+      is_of_weight ? patch.weight((outer->by->is_weight ? outer->by : inner->by)->name + "_joined",
+                                  *std::move(both))
+                   : patch.constant(*std::move(both));
   for (const ValueInfo* by : {inner->by, outer->by})
     if (by->is_weight) patch.fold_in(by);
   patch.replace(second->output(), patch.node(factors ? Op::kMul : Op::kAdd, {inner->x, constant},
