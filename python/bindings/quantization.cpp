@@ -163,6 +163,8 @@ nb::bytes json_of(const Statistics& statistics) {
 void bind_quantization(nb::module_& module) {
   nb::class_<Options>(module, "QuantizationOptions")
       .def_prop_ro("opset", [](const Options& self) { return self.opset; })
+      .def_prop_ro("has_cpu_kernels",
+                   [](const Options& self) { return self.target->has_cpu_kernels; })
       .def_prop_ro("scheme", [](const Options& self) { return std::string(self.scheme->name); });
   module.def("quantization_options", &options_of, "target"_a, "scheme"_a, "method"_a,
              "percentile"_a, "per_channel"_a, "correct_bias"_a, "keep"_a, "mixed"_a);

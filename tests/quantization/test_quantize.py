@@ -241,3 +241,23 @@ def test_samples_that_do_not_fit(data: Any, said: str, tmp_path: Path) -> None:
     assert caught.value.diagnostics[0].code == "SX1834"
     assert said in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+def test_other_runtimes_are_measured_without_fusions_of_this_one() -> None:
+    """ONNX Runtime drops a Clip before a QuantizeLinear that reaches 1e-7 below it."""
+    limits = [
+        numpy_helper.from_array(np.float32(each), name) for name, each in (("a", 0), ("b", 6))
+    ]
+    small = numpy_helper.from_array(numpy_helper.to_array(weight("w0", 8, 3, 3, 3)) * 1e-9, "w0")
+    nodes = [
+        helper.make_node("Conv", ["x", "w0"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("Clip", ["c", "a", "b"], ["r"]),
+        helper.make_node("Conv", ["r", "w1"], ["d"]),
+        helper.make_node("Clip", ["d", "a", "b"], ["e"]),
+        helper.make_node("Conv", ["e", "w2"], ["y"]),
+    ]
+    weights = [small, weight("w1", 8, 8, 3, 3), weight("w2", 4, 8, 1, 1), *limits]
+    model = made(nodes, weights, ["n", 3, 16, 16], ["n", 4, 14, 14])
+    _, report = sardonyx.quantize(model, samples(), runtime="tensorrt")
+    assert report.snr is not None
+    assert report.snr > 20

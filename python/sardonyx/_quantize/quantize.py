@@ -18,7 +18,7 @@ from sardonyx._optimize.optimize import result_of
 
 from .calibrate import Observation, Progress, Statistics, patterns
 from .data import count_of, feeds
-from .measure import layer_noise, output_noise, worst
+from .measure import Noise, layer_noise, output_noise, worst
 from .options import Method, Quantization, Scheme, exactly
 from .report import (
     FloatLayer,
@@ -141,6 +141,7 @@ class _Work:
     def __init__(self, model: FloatModel, options: Quantization) -> None:
         self._model = model
         self._options = options
+        self._has_cpu_kernels = options.native().has_cpu_kernels
         self._observation: Observation | None = None
         self._seconds: dict[str, float] = {}
 
@@ -181,15 +182,20 @@ class _Work:
         _native.write(native, str(path))
         again = _native.read_model(str(path))
         return with_layer_snr(
-            report, layer_noise(self._model, again, names, self._observation.feeds)
+            report,
+            layer_noise(
+                self._model,
+                again,
+                names,
+                self._observation.feeds,
+                as_written=not self._has_cpu_kernels,
+            ),
         )
 
     def _attempt(self, keep: Iterable[str]) -> tuple[_native.Model, QuantizationReport]:
         native, report = self._made(keep)
         if self._observation is not None:
-            noise = output_noise(
-                self._model, native, self._observation.feeds, self._observation.outputs
-            )
+            noise = self._noise(native, None)
             levels = {name: each.decibels for name, each in noise.items()}
             report = replace(report, snr=worst(noise), outputs=levels)
         return native, report
@@ -211,15 +217,18 @@ class _Work:
 
     def _noise_of(self, keep: Iterable[str], samples: int | None) -> float:
         """The signal to noise of the outputs with layers in float, on some of the samples."""
-        assert self._observation is not None
         native, _ = self._made(keep)
-        noise = output_noise(
+        return worst(self._noise(native, samples))
+
+    def _noise(self, native: _native.Model, samples: int | None) -> dict[str, Noise]:
+        assert self._observation is not None
+        return output_noise(
             self._model,
             native,
             self._observation.feeds[:samples],
             self._observation.outputs[:samples],
+            as_written=not self._has_cpu_kernels,
         )
-        return worst(noise)
 
 
 def _loaded(stats: Statistics | AnyPath | Iterable[AnyPath]) -> Statistics:

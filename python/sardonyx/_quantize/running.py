@@ -11,6 +11,7 @@ import numpy as np
 
 from sardonyx import _native
 from sardonyx._base.errors import OnnxExporterError, refusal
+from sardonyx._base.packages import package
 from sardonyx._optimize.optimize import source_of
 from sardonyx._runtime.session import open_session
 
@@ -50,8 +51,17 @@ class FloatModel:
         """The model anew, over the mapped file."""
         return _native.read_model(str(self.path))
 
-    def session(self, native: _native.Model | None = None, outputs: Sequence[str] = ()) -> Any:
-        """A session of a model, by default of this one, with further values among its outputs."""
+    def session(
+        self,
+        native: _native.Model | None = None,
+        outputs: Sequence[str] = (),
+        *,
+        as_written: bool = False,
+    ) -> Any:
+        """A session of a model, by default of this one, with further values among its outputs.
+
+        `as_written`: node by node, without what ONNX Runtime makes of them.
+        """
         path = self.path
         if native is not None or outputs:
             native = native or self.native()
@@ -60,7 +70,7 @@ class FloatModel:
             path = self.folder / "run.onnx"
             _native.write(native, str(path))
         try:
-            return open_session(str(path))
+            return open_session(str(path), _options(as_written=as_written))
         except OnnxExporterError:
             raise
         except Exception as error:
@@ -76,6 +86,17 @@ def run(session: Any, feed: Feed, outputs: Sequence[str]) -> list[Any]:
             "SX1834", f"ONNX Runtime cannot run the model with a sample: {error}",
             "give samples of sizes that the model takes",
         ) from error  # fmt: skip
+
+
+def _options(*, as_written: bool) -> Any:
+    ort = package("onnxruntime", "quantization")
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    # Threads that wait for the next sample take time from what is computed between two of them.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    if as_written:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return options
 
 
 def _copy_of(model: Any, folder: Path) -> _native.Model:

@@ -50,7 +50,11 @@ struct QuantizationTarget {
   bool power_of_two = false;  // scales are powers of two
   bool integer_bias = true;   // biases are int32, by the scales of input and weight
   int weight_bits = 8;        // 7: products of eight bits saturate
-  bool is_run = false;        // or else read in documentation
+  // Its kernels are those of ONNX Runtime's CPU provider, in which models are measured: what this
+  // one fuses is no property of other targets, and has limits of its own (it drops a Clip before a
+  // QuantizeLinear where their ranges differ by less than 1.2e-7).
+  bool has_cpu_kernels = false;
+  bool is_run = false;  // or else read in documentation
   std::string_view source;
 };
 
