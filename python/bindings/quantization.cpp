@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,6 +20,7 @@
 #include "bindings.h"
 #include "quantization/calibration.h"
 #include "quantization/quantize.h"
+#include "quantization/removal.h"
 #include "refresh/record.h"
 #include "sardonyx/sardonyx.h"
 
@@ -163,6 +166,14 @@ nb::bytes json_of(const Statistics& statistics) {
 void bind_quantization(nb::module_& module) {
   nb::class_<Options>(module, "QuantizationOptions")
       .def_prop_ro("opset", [](const Options& self) { return self.opset; })
+      .def_prop_ro("more_bits",
+                   [](const Options& self) {
+                     const base::DType more = self.target->more_bits;
+                     const bool fits = base::bit_width(self.scheme->activations) == 8 &&
+                                       base::is_integer(self.scheme->activations) &&
+                                       more != base::DType::kUndefined;
+                     return fits ? fmt::format("a{}", base::bit_width(more)) : std::string();
+                   })
       .def_prop_ro("has_cpu_kernels",
                    [](const Options& self) { return self.target->has_cpu_kernels; })
       .def_prop_ro("scheme", [](const Options& self) { return std::string(self.scheme->name); });
@@ -197,6 +208,13 @@ void bind_quantization(nb::module_& module) {
           },
           "model"_a, "options"_a, "rows"_a)
       .def_prop_ro("observed", &observed, "Names of the values to observe.")
+      .def(
+          "bytes",
+          [](const Calibration& self, Model& model,
+             const std::map<std::string, std::vector<std::int64_t>>& dims) {
+            return quantization::observed_bytes(model.internal(), self.observed(), dims);
+          },
+          "model"_a, "dims"_a, "Of each observed value, for inputs of these dims; -1: unknown.")
       .def("add", &add, "name"_a, "values"_a)
       .def("count_sample", &Calibration::count_sample)
       .def_prop_ro(
@@ -208,6 +226,10 @@ void bind_quantization(nb::module_& module) {
         quantization::add_outputs(model.internal(), names);
       },
       "model"_a, "names"_a, "Adds values to the model's outputs.");
+  module.def(
+      "remove_quantization",
+      [](Model& model) { quantization::remove_quantization(model.internal()); }, "model"_a,
+      "Makes a model in QDQ form one in float, in place.");
   module.def("quantize_model", &quantize, "model"_a, "statistics"_a, "calibration"_a.none(),
              "options"_a, "Quantizes in place; layers, what stays in float, and activations.");
 }

@@ -25,10 +25,14 @@ _RUNTIME = "onnxruntime"
 class FloatModel:
     """The optimized model in float, as a file."""
 
-    def __init__(self, model: Any, oldest_opset: int, folder: Path) -> None:
+    def __init__(
+        self, model: Any, oldest_opset: int, folder: Path, *, dequantize: bool = False
+    ) -> None:
         self.folder = folder
         self.path = folder / "float.onnx"
-        native = _copy_of(model, folder)
+        native = copy_of(model, folder)
+        if dequantize:
+            _native.remove_quantization(native)
         opset = native.opsets.get("", 0)
         _native.simplify(
             native,
@@ -99,7 +103,7 @@ def _options(*, as_written: bool) -> Any:
     return options
 
 
-def _copy_of(model: Any, folder: Path) -> _native.Model:
+def copy_of(model: Any, folder: Path) -> _native.Model:
     """A native model that nothing else sees."""
     if isinstance(model, (str, os.PathLike)):
         return source_of(model)

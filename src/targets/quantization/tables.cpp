@@ -143,6 +143,7 @@ std::span<const QuantizationTarget> quantization_targets() {
                          .title = "Qualcomm's QNN",
                          .schemes = kQnnSchemes,
                          .operators = kNpuOperators,
+                         .more_bits = DType::kUInt16,
                          .source = "read in ONNX Runtime's documentation of its provider"},
       QuantizationTarget{.name = "ryzen-ai",
                          .title = "AMD's Ryzen AI",
@@ -151,6 +152,7 @@ std::span<const QuantizationTarget> quantization_targets() {
                          .symmetric = true,
                          .per_channel = false,
                          .power_of_two = true,
+                         .more_bits = DType::kUInt16,
                          .source = "read in the documentation of Quark's XINT8"},
   };
   return kTargets;
