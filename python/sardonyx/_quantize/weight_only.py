@@ -35,6 +35,7 @@ def quantize_weights(
             f"choose {', '.join(targets)}",
             ConversionError,
         )
+    mixed: Any = options.mixed  # whose names the native library checks
     begin = time.perf_counter()
     native = copy_of(model, folder)
     weights = _native.simplify(
@@ -43,7 +44,7 @@ def quantize_weights(
         runtime=options.runtime,
         stop_after="",
         disable=[],
-        precision=native_precision(Precision("int4", keep=options.keep, mixed=options.mixed)),
+        precision=native_precision(Precision("int4", keep=options.keep, mixed=mixed)),
         functions=False,
         inline_functions=True,
         freeze_initializers=True,
