@@ -2,12 +2,15 @@
 
 Small models are trained here on data that is drawn here, so that accuracy means something. Each is
 quantized from the same samples, and measured on others: signal to noise of the outputs, accuracy,
-seconds, and the time of a batch next to the model in float.
+CPU seconds, and the time of a batch next to the model in float. Trained models are kept in
+.cache/bench-quantize. Peers that are not installed are left out: onnxsim, NNCF.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import logging
 import sys
@@ -20,8 +23,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import onnx
 import onnxruntime
 import torch
+from onnx import helper, numpy_helper
 from torch import nn
 
 import sardonyx
@@ -68,6 +73,24 @@ def sentences(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     place = torch.randint(0, 23, (count,), generator=random)
     tokens[torch.arange(count), place] = 1
     return tokens, (tokens[torch.arange(count), place + 1] - 2) % 10
+
+
+def scenes(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """A digit in a picture of 48 points; labels are its class, center and size, as parts of it."""
+    random = torch.Generator().manual_seed(seed)
+    labels = torch.randint(10, (count,), generator=random)
+    size = 0.3 + torch.rand(count, generator=random) * 0.3
+    place = (torch.rand(count, 2, generator=random) - 0.5) * (2 - 2 * size[:, None])
+    zero = torch.zeros(count)
+    rows = torch.stack([1 / size, zero, -place[:, 0] / size], 1)
+    columns = torch.stack([zero, 1 / size, -place[:, 1] / size], 1)
+    grid = nn.functional.affine_grid(
+        torch.stack([rows, columns], 1), [count, 1, 48, 48], align_corners=False
+    )
+    drawn = nn.functional.grid_sample(glyphs()[labels][:, None], grid, align_corners=False)
+    noise = torch.randn(count, 1, 48, 48, generator=random) * 0.1
+    boxes = torch.cat([labels[:, None].float(), place / 2 + 0.5, size[:, None]], 1)
+    return drawn + noise, boxes
 
 
 def convolution(inputs: int, outputs: int, stride: int = 1, size: int = 3) -> nn.Sequential:
@@ -165,6 +188,52 @@ class Recurrent(nn.Module):
         return scores
 
 
+class Detector(nn.Module):
+    """Classes and a box, of a pyramid of two sizes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(convolution(1, 16, 2), nn.SiLU(), Residual(16, 32, 2))
+        self.deep = Residual(32, 64, 2)
+        self.lateral = convolution(64, 32, 1, 1)
+        self.merged = nn.Sequential(
+            convolution(64, 32), nn.ReLU(), convolution(32, 32, 2), nn.ReLU()
+        )
+        self.head = nn.Sequential(nn.Flatten(), nn.Linear(32 * 36, 96), nn.ReLU(), nn.Linear(96, 13))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Ten classes, then center and size."""
+        x = self.stem(x)
+        deep = nn.functional.interpolate(self.lateral(self.deep(x)), scale_factor=2.0)
+        found: torch.Tensor = self.head(self.merged(torch.cat([x, deep], 1)))
+        return torch.cat([found[:, :10], found[:, 10:].sigmoid()], 1)
+
+
+def class_loss(found: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    return nn.functional.cross_entropy(found, labels)
+
+
+def box_loss(found: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    boxes = nn.functional.smooth_l1_loss(found[:, 10:], labels[:, 1:])
+    return class_loss(found[:, :10], labels[:, 0].long()) + 20 * boxes
+
+
+def classified(found: npt.NDArray[Any], labels: npt.NDArray[Any]) -> float:
+    """The share whose class is right."""
+    return float((found.argmax(1) == labels).mean())
+
+
+def detected(found: npt.NDArray[Any], labels: npt.NDArray[Any]) -> float:
+    """The share whose class is right and whose box overlaps by a half."""
+    low = [each[:, 1:3] - each[:, 3:] / 2 for each in (found[:, 9:], labels)]
+    high = [each[:, 1:3] + each[:, 3:] / 2 for each in (found[:, 9:], labels)]
+    common = np.maximum(np.minimum(*high) - np.maximum(*low), 0).prod(1)
+    areas = [(b - a).prod(1) for a, b in zip(low, high, strict=True)]
+    overlap = common / (areas[0] + areas[1] - common)
+    right = found[:, :10].argmax(1) == labels[:, 0]
+    return float((right & (overlap > 0.5)).mean())
+
+
 @dataclass
 class Subject:
     """A model, and what it is trained on; None: not at all."""
@@ -173,36 +242,56 @@ class Subject:
     make: Callable[[], nn.Module]
     data: Callable[[int, int], tuple[torch.Tensor, torch.Tensor]] | None = digits
     steps: int = 200
+    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = class_loss
+    accuracy: Callable[[npt.NDArray[Any], npt.NDArray[Any]], float] = classified
 
 
 SUBJECTS = (
     Subject("resnet", lambda: resnet([16, 32, 64], 2, 1, 10, 3), steps=150),
     Subject("mobilenet", MobileNet, steps=200),
     Subject("vit", lambda: Transformer(of_tokens=False), steps=200),
-    Subject("bert", lambda: Transformer(of_tokens=True), sentences, 300),
+    Subject("bert", lambda: Transformer(of_tokens=True), sentences, 900),
     Subject("lstm", Recurrent),
+    Subject("detector", Detector, scenes, 300, box_loss, detected),
     Subject("resnet18-random", lambda: resnet([64, 128, 256, 512], 2, 3, 1000, 7), None),
 )
 
 
-def trained(subject: Subject) -> tuple[nn.Module, torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """(model, samples to calibrate on, others, labels of these)."""
+_CACHE = Path(".cache/bench-quantize")
+_BATCH = 32
+
+
+def trained(subject: Subject) -> nn.Module:
+    """The model, from the cache where it is there."""
     torch.manual_seed(0)
     model = subject.make()
-    if subject.data is None:
-        samples = torch.rand(32, 3, 64, 64)
+    kept = _CACHE / f"{subject.name}-{subject.steps}.pt"
+    if kept.is_file():
+        model.load_state_dict(torch.load(kept))
+        return model.eval()
+    if subject.data is None:  # statistics of normalization settle
         with torch.no_grad():
             for _ in range(20):
                 model(torch.rand(16, 3, 64, 64))
-        return model.eval(), samples[:16], samples[16:], None
-    optimizer = torch.optim.Adam(model.parameters(), 1e-3)
-    for step in range(subject.steps):
-        x, labels = subject.data(64, step)
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(model(x), labels).backward()
-        optimizer.step()
-    x, labels = subject.data(1024, 1_000_000)
-    return model.eval(), subject.data(64, 1_000_001)[0], x, labels
+    else:
+        optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+        for step in range(subject.steps):
+            x, labels = subject.data(_BATCH, step)
+            optimizer.zero_grad()
+            subject.loss(model(x), labels).backward()
+            optimizer.step()
+    _CACHE.mkdir(parents=True, exist_ok=True)
+    torch.save(model.state_dict(), kept)
+    return model.eval()
+
+
+def data_of(subject: Subject) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+    """(samples to calibrate on, others, labels of these)."""
+    if subject.data is None:
+        samples = torch.rand(32, 3, 64, 64, generator=torch.Generator().manual_seed(1))
+        return samples[:16], samples[16:], None
+    x, labels = subject.data(512, 1_000_000)
+    return subject.data(64, 1_000_001)[0], x, labels
 
 
 @dataclass
@@ -239,6 +328,28 @@ def speedup(before: Path, after: Path, name: str, x: torch.Tensor) -> float:
             runner.run(None, {name: x[:16].numpy()})
             least[i] = min(least[i], time.perf_counter() - begin)
     return least[0] / least[1]
+
+
+def feeds_of(name: str, samples: torch.Tensor) -> list[Arrays]:
+    return [{name: part.numpy()} for part in samples.split(1)]
+
+
+def with_onnxsim(source: Path, out: Path, name: str, samples: torch.Tensor) -> None:
+    import onnxsim
+
+    made = onnxsim.quantize_static(str(source), feeds_of(name, samples), method="mse")
+    made = onnxsim.correct_bias(str(source), made, feeds_of(name, samples))
+    onnx.save(made, out)
+
+
+def with_nncf(source: Path, out: Path, name: str, samples: torch.Tensor) -> None:
+    import nncf
+
+    data = nncf.Dataset(feeds_of(name, samples))
+    made = nncf.quantize(
+        onnx.load(source), data, subset_size=len(samples), fast_bias_correction=False
+    )
+    onnx.save(made, out)
 
 
 def with_sardonyx(source: Path, out: Path, _: str, samples: torch.Tensor) -> None:
@@ -279,33 +390,60 @@ TOOLS = {
     "onnxruntime MinMax": with_onnxruntime("MinMax"),
     "onnxruntime Percentile": with_onnxruntime("Percentile"),
     "onnxruntime Entropy": with_onnxruntime("Entropy"),
+    "onnxsim": with_onnxsim,
+    "nncf": with_nncf,
 }
 
 
 def compare(subject: Subject, folder: Path) -> Iterator[Result]:
-    model, samples, others, labels = trained(subject)
+    model = trained(subject)
+    samples, others, labels = data_of(subject)
     source = folder / f"{subject.name}.onnx"
     program = sardonyx.export(model, (others[:2],), dynamic_shapes=({0: "batch"},))
     program.save(source)
     name = session(source).get_inputs()[0].name
     exact = outputs(source, name, others)
-    accuracy = None if labels is None else float((exact.argmax(1) == labels.numpy()).mean())
+    accuracy = None if labels is None else subject.accuracy(exact, labels.numpy())
     yield Result(subject.name, "float32", float("inf"), accuracy, 0, 1)
     for tool, quantize in TOOLS.items():
         out = folder / f"{subject.name}-{tool.replace(' ', '-')}.onnx"
-        begin = time.perf_counter()
+        begin = time.process_time()
         try:
-            quantize(source, out, name, samples)
+            with contextlib.redirect_stdout(io.StringIO()):
+                quantize(source, out, name, samples)
+        except ImportError:
+            continue
         except Exception as error:  # of whatever the other tool raises
             print(f"{subject.name}: {tool}: {error}", file=sys.stderr)
             continue
-        seconds = time.perf_counter() - begin
+        seconds = time.process_time() - begin
         found = outputs(out, name, others)
         noise = float(((found - exact) ** 2).sum() / (exact**2).sum())
-        accuracy = None if labels is None else float((found.argmax(1) == labels.numpy()).mean())
+        accuracy = None if labels is None else subject.accuracy(found, labels.numpy())
         decibels = float(-10 * np.log10(max(noise, 1e-20)))
         faster = speedup(source, out, name, others)
         yield Result(subject.name, tool, decibels, accuracy, seconds, faster)
+
+
+def load_tools() -> None:
+    """What tools import and load once is no time of the first model."""
+    model = helper.make_model(
+        helper.make_graph(
+            [helper.make_node("MatMul", ["x", "w"], ["y"])],
+            "g",
+            [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 8])],
+            [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 8])],
+            [numpy_helper.from_array(np.eye(8, dtype=np.float32), "w")],
+        ),
+        opset_imports=[helper.make_opsetid("", 18)],
+        ir_version=9,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "m.onnx"
+        onnx.save(model, source)
+        for quantize in TOOLS.values():
+            with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+                quantize(source, Path(folder) / "q.onnx", "x", torch.randn(2, 8))
 
 
 def main(arguments: list[str]) -> int:
@@ -314,6 +452,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--json", metavar="FILE", help="write the figures")
     options = parser.parse_args(arguments)
     logging.disable(logging.WARNING)
+    load_tools()
     results = []
     with tempfile.TemporaryDirectory() as folder:
         for subject in SUBJECTS:

@@ -59,7 +59,7 @@ LAYERS: dict[str, Layer] = {
             "refresh",
         ),
     ),
-    "api": Layer("api", ("report", "pipeline")),
+    "api": Layer("api", ("report", "pipeline", "quantization")),
     "cli": Layer("cli", ("api", "report", "viewer")),
 }
 

@@ -1,13 +1,14 @@
 // Static quantization: calibration and the quantized model.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,7 +18,9 @@
 #include "base/dtype.h"
 #include "bindings.h"
 #include "quantization/calibration.h"
+#include "quantization/options.h"
 #include "quantization/quantize.h"
+#include "quantization/removal.h"
 #include "refresh/record.h"
 #include "sardonyx/sardonyx.h"
 
@@ -32,67 +35,12 @@ using quantization::Options;
 using quantization::Statistics;
 using Floats = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
 
-quantization::Method method_of(const std::string& name) {
-  using enum quantization::Method;
-  if (name == "minmax") return kMinMax;
-  if (name == "percentile") return kPercentile;
-  if (name == "mse") return kMse;
-  if (name == "entropy") return kEntropy;
-  base::fail("SX1810", fmt::format("there is no method '{}'", name),
-             "choose minmax, percentile, mse or entropy");
-}
-
-template <typename Rows>
-std::string names_of(const Rows& rows) {
-  std::vector<std::string_view> names;
-  for (const auto& row : rows) names.push_back(row.name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-// "keep", or the bits of activations of the layers that the pattern matches, where the target has
-// them in some scheme.
-void mix(Options& options, const std::string& pattern, const std::string& type) {
-  if (type == "keep") {
-    options.keep.push_back(pattern);
-    return;
-  }
-  for (const targets::QuantizationScheme& scheme : options.target->schemes) {
-    const std::string_view bits = base::bit_width(scheme.activations) == 16 ? "a16" : "a8";
-    if (type != bits || !base::is_integer(scheme.activations)) continue;
-    options.mixed.push_back({pattern, scheme.activations});
-    options.opset = std::max(options.opset, scheme.opset);
-    return;
-  }
-  base::fail("SX1830", fmt::format("{} has no activations '{}'", options.target->title, type),
-             "choose keep, a8 or a16, as its schemes have them");
-}
-
-// `scheme` may be empty: the target's first.
 Options options_of(const std::string& target, const std::string& scheme, const std::string& method,
                    double percentile, bool per_channel, bool correct_bias,
                    std::vector<std::string> keep,
-                   const std::vector<std::pair<std::string, std::string>>& mixed) {
-  Options options;
-  options.target = targets::find_quantization_target(target);
-  if (options.target == nullptr)
-    base::fail("SX1830", fmt::format("there is no table of quantization for '{}'", target),
-               "choose " + names_of(targets::quantization_targets()));
-  const auto& schemes = options.target->schemes;
-  options.scheme =
-      scheme.empty() ? &schemes.front() : targets::find_scheme(*options.target, scheme);
-  if (options.scheme == nullptr)
-    base::fail("SX1830", fmt::format("{} has no scheme '{}'", options.target->title, scheme),
-               "choose " + names_of(schemes));
-  if (!(percentile > 50 && percentile <= 100))
-    base::fail("SX1810", fmt::format("{} is no percentile", percentile),
-               "choose one above 50, and at most 100");
-  options.opset = options.scheme->opset;
-  options.ranges = {method_of(method), percentile};
-  options.per_channel = per_channel;
-  options.correct_bias = correct_bias;
-  options.keep = std::move(keep);
-  for (const auto& [pattern, type] : mixed) mix(options, pattern, type);
-  return options;
+                   std::vector<std::pair<std::string, std::string>> mixed) {
+  return quantization::options_of({target, scheme, method, percentile, per_channel, correct_bias,
+                                   std::move(keep), std::move(mixed)});
 }
 
 nb::list observed(const Calibration& calibration) {
@@ -163,6 +111,16 @@ nb::bytes json_of(const Statistics& statistics) {
 void bind_quantization(nb::module_& module) {
   nb::class_<Options>(module, "QuantizationOptions")
       .def_prop_ro("opset", [](const Options& self) { return self.opset; })
+      .def_prop_ro("more_bits",
+                   [](const Options& self) {
+                     const base::DType more = self.target->more_bits;
+                     const bool fits = base::bit_width(self.scheme->activations) == 8 &&
+                                       base::is_integer(self.scheme->activations) &&
+                                       more != base::DType::kUndefined;
+                     return fits ? fmt::format("a{}", base::bit_width(more)) : std::string();
+                   })
+      .def_prop_ro("has_cpu_kernels",
+                   [](const Options& self) { return self.target->has_cpu_kernels; })
       .def_prop_ro("scheme", [](const Options& self) { return std::string(self.scheme->name); });
   module.def("quantization_options", &options_of, "target"_a, "scheme"_a, "method"_a,
              "percentile"_a, "per_channel"_a, "correct_bias"_a, "keep"_a, "mixed"_a);
@@ -195,6 +153,13 @@ void bind_quantization(nb::module_& module) {
           },
           "model"_a, "options"_a, "rows"_a)
       .def_prop_ro("observed", &observed, "Names of the values to observe.")
+      .def(
+          "bytes",
+          [](const Calibration& self, Model& model,
+             const std::map<std::string, std::vector<std::int64_t>>& dims) {
+            return quantization::observed_bytes(model.internal(), self.observed(), dims);
+          },
+          "model"_a, "dims"_a, "Of each observed value, for inputs of these dims; -1: unknown.")
       .def("add", &add, "name"_a, "values"_a)
       .def("count_sample", &Calibration::count_sample)
       .def_prop_ro(
@@ -206,6 +171,10 @@ void bind_quantization(nb::module_& module) {
         quantization::add_outputs(model.internal(), names);
       },
       "model"_a, "names"_a, "Adds values to the model's outputs.");
+  module.def(
+      "remove_quantization",
+      [](Model& model) { quantization::remove_quantization(model.internal()); }, "model"_a,
+      "Makes a model in QDQ form one in float, in place.");
   module.def("quantize_model", &quantize, "model"_a, "statistics"_a, "calibration"_a.none(),
              "options"_a, "Quantizes in place; layers, what stays in float, and activations.");
 }

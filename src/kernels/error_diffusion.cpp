@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <vector>
 
 #undef HWY_TARGET_INCLUDE
@@ -11,6 +10,29 @@
 // After the line above, which has this file compiled for one set of instructions after the other.
 #include <hwy/highway.h>
 
+#ifndef SARDONYX_ERROR_DIFFUSION_PANELS
+#define SARDONYX_ERROR_DIFFUSION_PANELS
+namespace sardonyx::kernels {
+namespace {
+
+// Inputs whose weights are rounded one after the other before the errors of all samples follow.
+constexpr std::size_t kBlock = 8;
+// Channels that are rounded at once, at most.
+constexpr std::size_t kMaxChannels = 16;
+
+// Samples as the loops read them.
+struct Panels {
+  std::size_t rows, inputs;
+  std::vector<float> values;  // [blocks, rows, kBlock], filled up with zeros
+  std::vector<float> inner;   // [inputs, kBlock]: products of an input with those of its block
+
+  explicit Panels(const Samples& samples);
+};
+
+}  // namespace
+}  // namespace sardonyx::kernels
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::kernels {
 namespace HWY_NAMESPACE {
@@ -18,55 +40,72 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sums are of so many lanes, whatever a vector holds: they are the same everywhere. Several vectors
-// do not wait for one another.
-constexpr std::size_t kLanes = Samples::kPadding;
-constexpr std::size_t kLastLanes = 16;
-using Floats = hn::CappedTag<float, kLastLanes>;
+// A lane is a channel, so that sums are the same whatever a vector holds.
+using Floats = hn::CappedTag<float, kMaxChannels>;
 constexpr Floats kFloats;
-constexpr std::size_t kAtOnce = hn::MaxLanes(kFloats);
-constexpr std::size_t kVectors = kLanes / kAtOnce;
 
-HWY_INLINE float dot(const float* a, const float* b, std::size_t count) {
+std::size_t lanes() { return hn::Lanes(kFloats); }
+
+// The products of each input of a block with the errors so far.
+HWY_INLINE void project(const float* panel, const float* errors, std::size_t rows,
+                        float* products) {
+  const std::size_t count = hn::Lanes(kFloats);
   // Vectors may have no size that the compiler knows, so that std::array cannot hold them.
   // NOLINTNEXTLINE(modernize-avoid-c-arrays)
-  hn::Vec<Floats> sums[kVectors];
+  hn::Vec<Floats> sums[kBlock];
   for (auto& sum : sums) sum = hn::Zero(kFloats);
-  for (std::size_t i = 0; i < count; i += kLanes)
-    for (std::size_t v = 0; v < kVectors; ++v)
-      sums[v] = hn::Add(sums[v], hn::Mul(hn::LoadU(kFloats, a + i + v * kAtOnce),
-                                         hn::LoadU(kFloats, b + i + v * kAtOnce)));
-  for (std::size_t half = kVectors / 2; half * kAtOnce >= kLastLanes; half /= 2)
-    for (std::size_t v = 0; v < half; ++v) sums[v] = hn::Add(sums[v], sums[v + half]);
-  std::array<float, kLastLanes> lanes;
-  for (std::size_t v = 0; v * kAtOnce < kLastLanes; ++v)
-    hn::StoreU(sums[v], kFloats, &lanes[v * kAtOnce]);
-  for (std::size_t half = kLastLanes / 2; half != 0; half /= 2)
-    for (std::size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-  return lanes[0];
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto error = hn::LoadU(kFloats, errors + row * count);
+    for (std::size_t i = 0; i < kBlock; ++i)
+      sums[i] = hn::Add(sums[i], hn::Mul(error, hn::Set(kFloats, panel[row * kBlock + i])));
+  }
+  for (std::size_t i = 0; i < kBlock; ++i) hn::StoreU(sums[i], kFloats, products + i * count);
 }
 
-HWY_INLINE void add_scaled(float factor, const float* x, float* to, std::size_t count) {
-  const auto scale = hn::Set(kFloats, factor);
-  for (std::size_t i = 0; i < count; i += kAtOnce)
-    hn::StoreU(hn::Add(hn::LoadU(kFloats, to + i), hn::Mul(scale, hn::LoadU(kFloats, x + i))),
-               kFloats, to + i);
+// Adds what rounding the inputs of a block changes to the errors.
+HWY_INLINE void add_changes(const float* panel, const float* changes, std::size_t rows,
+                            float* errors) {
+  const std::size_t count = hn::Lanes(kFloats);
+  // NOLINTNEXTLINE(modernize-avoid-c-arrays)
+  hn::Vec<Floats> change[kBlock];
+  for (std::size_t i = 0; i < kBlock; ++i) change[i] = hn::LoadU(kFloats, changes + i * count);
+  for (std::size_t row = 0; row < rows; ++row) {
+    auto error = hn::LoadU(kFloats, errors + row * count);
+    for (std::size_t i = 0; i < kBlock; ++i)
+      error = hn::Add(error, hn::Mul(change[i], hn::Set(kFloats, panel[row * kBlock + i])));
+    hn::StoreU(error, kFloats, errors + row * count);
+  }
 }
 
-void diffuse(const float* weights, const float* scales, std::size_t channels,
-             const Samples& samples, int lowest, int highest, float* errors, std::int8_t* codes) {
-  for (std::size_t t = 0; t < samples.inputs; ++t) {
-    const float* x = samples.values + t * samples.padded;
-    const float norm = samples.norms[t];
-    for (std::size_t c = 0; c < channels; ++c) {
-      float* error = errors + c * samples.padded;
-      const float weight = weights[c * samples.inputs + t];
-      const float wanted = norm > 0 ? weight + dot(x, error, samples.padded) / norm : weight;
-      const float code = std::clamp(std::nearbyint(wanted / scales[c]), static_cast<float>(lowest),
-                                    static_cast<float>(highest));
-      codes[c * samples.inputs + t] = static_cast<std::int8_t>(code);
-      add_scaled(weight - code * scales[c], x, error, samples.padded);
+// `weights` are [inputs, channels] and become codes.
+void diffuse(float* weights, const float* scales, const Panels& panels, const float* norms,
+             int lowest, int highest, float* errors) {
+  const std::size_t count = hn::Lanes(kFloats);
+  const auto scale = hn::LoadU(kFloats, scales);
+  const auto least = hn::Set(kFloats, static_cast<float>(lowest)),
+             most = hn::Set(kFloats, static_cast<float>(highest));
+  std::array<float, kBlock * kMaxChannels> products, changes;
+  for (std::size_t begin = 0; begin < panels.inputs; begin += kBlock) {
+    const float* panel = panels.values.data() + begin * panels.rows;
+    project(panel, errors, panels.rows, products.data());
+    changes.fill(0);
+    for (std::size_t i = 0; i < std::min(kBlock, panels.inputs - begin); ++i) {
+      float* weight = weights + (begin + i) * count;
+      const auto exact = hn::LoadU(kFloats, weight);
+      auto wanted = exact;
+      if (norms[begin + i] > 0) {
+        auto product = hn::LoadU(kFloats, &products[i * count]);
+        for (std::size_t k = 0; k < i; ++k)
+          product =
+              hn::Add(product, hn::Mul(hn::LoadU(kFloats, &changes[k * count]),
+                                       hn::Set(kFloats, panels.inner[(begin + i) * kBlock + k])));
+        wanted = hn::Add(exact, hn::Div(product, hn::Set(kFloats, norms[begin + i])));
+      }
+      const auto code = hn::Min(hn::Max(hn::Round(hn::Div(wanted, scale)), least), most);
+      hn::StoreU(hn::Sub(exact, hn::Mul(code, scale)), kFloats, &changes[i * count]);
+      hn::StoreU(code, kFloats, weight);
     }
+    add_changes(panel, changes.data(), panels.rows, errors);
   }
 }
 
@@ -80,19 +119,50 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sardonyx::kernels {
 
+HWY_EXPORT(lanes);
 HWY_EXPORT(diffuse);
+
+namespace {
+
+Panels::Panels(const Samples& samples)
+    : rows(samples.rows),
+      inputs(samples.inputs),
+      values((inputs + kBlock - 1) / kBlock * kBlock * rows),
+      inner(inputs * kBlock) {
+  for (std::size_t begin = 0; begin < inputs; begin += kBlock) {
+    const std::size_t count = std::min(kBlock, inputs - begin);
+    for (std::size_t row = 0; row < rows; ++row) {
+      float* const part = &values[begin * rows + row * kBlock];
+      std::copy_n(samples.values + row * inputs + begin, count, part);
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t k = 0; k < kBlock; ++k)
+          inner[(begin + i) * kBlock + k] += part[i] * part[k];
+    }
+  }
+}
+
+}  // namespace
 
 void diffuse_errors(std::span<const float> weights, std::span<const float> scales,
                     const Samples& samples, int lowest, int highest, std::span<std::int8_t> codes) {
-  // So many rows share what is read of the samples, and their errors stay in the cache.
-  constexpr std::size_t kRows = 8;
-  std::vector<float> errors(kRows * samples.padded);
-  for (std::size_t c = 0; c < scales.size(); c += kRows) {
-    const std::size_t rows = std::min(kRows, scales.size() - c);
+  const Panels panels(samples);
+  const std::size_t lanes = HWY_DYNAMIC_DISPATCH(lanes)();
+  std::vector<float> errors(samples.rows * lanes), rows(samples.inputs * lanes);
+  for (std::size_t c = 0; c < scales.size(); c += lanes) {
+    const std::size_t count = std::min(lanes, scales.size() - c);
+    std::array<float, kMaxChannels> scale;
+    scale.fill(1);
+    std::copy_n(scales.begin() + static_cast<std::ptrdiff_t>(c), count, scale.begin());
     std::ranges::fill(errors, 0.0F);
+    std::ranges::fill(rows, 0.0F);
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t t = 0; t < samples.inputs; ++t)
+        rows[t * lanes + i] = weights[(c + i) * samples.inputs + t];
     HWY_DYNAMIC_DISPATCH(diffuse)
-    (weights.data() + c * samples.inputs, scales.data() + c, rows, samples, lowest, highest,
-     errors.data(), codes.data() + c * samples.inputs);
+    (rows.data(), scale.data(), panels, samples.norms, lowest, highest, errors.data());
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t t = 0; t < samples.inputs; ++t)
+        codes[(c + i) * samples.inputs + t] = static_cast<std::int8_t>(rows[t * lanes + i]);
   }
 }
 

@@ -8,14 +8,11 @@
 
 namespace sardonyx::kernels {
 
-// Samples of the inputs of a product, transposed: the samples of an input follow one another.
+// Samples of the inputs of a product.
 struct Samples {
-  const float* values = nullptr;  // [inputs, padded]
-  std::size_t inputs = 0;
-  std::size_t padded = 0;  // samples of each input, filled up with zeros to a multiple of kPadding
+  const float* values = nullptr;  // [rows, inputs]
+  std::size_t rows = 0, inputs = 0;
   const float* norms = nullptr;  // of each input: the sum of the squares of its samples
-
-  static constexpr std::size_t kPadding = 64;
 };
 
 // The codes of `channels` rows of weights, [channels, inputs], each with a scale. One weight after

@@ -13,7 +13,7 @@
 namespace sardonyx::kernels {
 namespace {
 
-constexpr std::size_t kInputs = 48, kRows = 128, kChannels = 11;
+constexpr std::size_t kInputs = 45, kRows = 129, kChannels = 21;
 constexpr float kScale = 0.05F;
 
 // Samples with something in common, as activations have.
@@ -30,12 +30,12 @@ struct Case {
     norms.resize(kInputs);
     for (std::size_t t = 0; t < kInputs; ++t) {
       for (std::size_t row = 0; row < kRows; ++row) {
-        float& value = values[t * kRows + row];
+        float& value = values[row * kInputs + t];
         value = common[row] + 0.3F * normal(random);
         norms[t] += value * value;
       }
     }
-    samples = {values.data(), kInputs, kRows, norms.data()};
+    samples = {values.data(), kRows, kInputs, norms.data()};
   }
 
   std::vector<std::int8_t> codes() const {
@@ -53,7 +53,7 @@ struct Case {
         for (std::size_t t = 0; t < kInputs; ++t) {
           const std::size_t at = c * kInputs + t;
           change +=
-              (weights[at] - static_cast<float>(codes[at]) * kScale) * values[t * kRows + row];
+              (weights[at] - static_cast<float>(codes[at]) * kScale) * values[row * kInputs + t];
         }
         squares += change * change;
       }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/diagnostic.h"
+#include "symbolic/expr.h"
 
 namespace sardonyx::quantization {
 
@@ -22,6 +23,35 @@ std::vector<Observed> observed_values(const Placement& placement) {
     observed.push_back({value->name, axis == axes.end() ? -1 : axis->second});
   }
   return observed;
+}
+
+std::vector<std::int64_t> observed_bytes(
+    const onnx::Model& model, std::span<const Observed> observed,
+    const std::map<std::string, std::vector<std::int64_t>>& dims) {
+  std::vector<symbolic::Binding> sizes;
+  std::map<std::string_view, const onnx::ValueInfo*> values;
+  for (const onnx::ValueInfo* input : model.graph->inputs) {
+    values.emplace(input->name, input);
+    const auto found = dims.find(input->name);
+    if (found == dims.end() || found->second.size() != input->shape.size()) continue;
+    for (std::size_t i = 0; i < found->second.size(); ++i)
+      if (input->shape[i].is_symbol()) sizes.push_back({input->shape[i], found->second[i]});
+  }
+  for (const onnx::Node* node = model.graph->first; node != nullptr; node = node->next)
+    for (const onnx::ValueInfo* value : node->outputs)
+      if (value != nullptr) values.emplace(value->name, value);
+  std::vector<std::int64_t> result;
+  for (const Observed& each : observed) {
+    const onnx::ValueInfo* value = values.at(each.name);
+    std::int64_t bytes = value->has_rank ? std::int64_t{sizeof(float)} : -1;
+    for (const symbolic::Expr& size : value->shape) {
+      const auto known = symbolic::evaluate(size, sizes);
+      if (!known || *known < 0 || __builtin_mul_overflow(bytes, *known, &bytes)) bytes = -1;
+      if (bytes < 0) break;
+    }
+    result.push_back(bytes);
+  }
+  return result;
 }
 
 Calibration::Calibration(const Placement& placement, std::size_t rows)

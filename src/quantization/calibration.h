@@ -22,6 +22,11 @@ struct Observed {
 
 std::vector<Observed> observed_values(const Placement& placement);
 
+// What each value takes in memory where the inputs have these dims; -1 where that is not known.
+std::vector<std::int64_t> observed_bytes(
+    const onnx::Model& model, std::span<const Observed> observed,
+    const std::map<std::string, std::vector<std::int64_t>>& dims);
+
 // Samples of the inputs of products, by the name of the node's first output.
 using SampledInputs = std::map<std::string, LayerInputs>;
 

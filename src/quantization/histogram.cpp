@@ -20,6 +20,13 @@ std::int64_t bin_of(double element, int exponent) {
   return static_cast<std::int64_t>(std::floor(std::ldexp(element, -exponent)));
 }
 
+// Rounded down, as floor() does. Bins are no narrower than what float32 tells apart, so that their
+// numbers have 25 bits at most.
+std::int32_t bin_of(double place) {
+  const auto bin = static_cast<std::int32_t>(place);
+  return bin - (static_cast<double>(bin) > place ? 1 : 0);
+}
+
 int exponent_for(float low, float high) {
   const double largest = std::max(std::abs(static_cast<double>(low)), std::abs(double{high}));
   int exponent = kLeastExponent;
@@ -105,14 +112,24 @@ void Histogram::add(std::span<const float> elements) {
   constexpr std::size_t kTables = 4;
   std::array<std::vector<std::uint32_t>, kTables> tables;
   for (auto& table : tables) table.resize(counts_.size());
+  // As loops of their own, which compilers make vectors of.
+  constexpr std::size_t kPart = 1024;
+  std::array<std::int32_t, kPart> bins;
   const bool all_finite = found.finite == elements.size();
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    const double element = elements[i];
-    if (!all_finite && !std::isfinite(element)) continue;
-    const double place = element * per_bin;
-    auto bin = static_cast<std::int64_t>(place);
-    bin -= static_cast<double>(bin) > place ? 1 : 0;  // rounded down, as floor() does
-    ++tables[i % kTables][static_cast<std::size_t>(bin - first_)];
+  const auto first = static_cast<std::int32_t>(first_);
+  for (std::size_t begin = 0; begin < elements.size(); begin += kPart) {
+    const std::span<const float> part =
+        elements.subspan(begin, std::min(kPart, elements.size() - begin));
+    std::size_t count = part.size();
+    if (all_finite) {
+      for (std::size_t i = 0; i < count; ++i) bins[i] = bin_of(part[i] * per_bin);
+    } else {
+      count = 0;
+      for (const float element : part)
+        if (std::isfinite(element)) bins[count++] = bin_of(element * per_bin);
+    }
+    for (std::size_t i = 0; i < count; ++i)
+      ++tables[i % kTables][static_cast<std::size_t>(bins[i] - first)];
   }
   for (const auto& table : tables)
     for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += table[i];

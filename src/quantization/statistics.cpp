@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "base/diagnostic.h"
@@ -31,6 +33,17 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
+// In lanes, which do not wait for one another.
+double sum_of(std::span<const float> elements) {
+  constexpr std::size_t kLanes = 8;
+  std::array<double, kLanes> sums{};
+  std::size_t i = 0;
+  for (; i + kLanes <= elements.size(); i += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += elements[i + lane];
+  for (; i < elements.size(); ++i) sums[0] += elements[i];
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
 }  // namespace
 
 void ChannelSums::add(std::span<const float> elements, std::int64_t channels, std::int64_t inner) {
@@ -38,13 +51,15 @@ void ChannelSums::add(std::span<const float> elements, std::int64_t channels, st
   if (sums_.empty()) sums_.resize(count);
   if (sums_.size() != count || count == 0 || inner == 0) return;
   std::vector<double> sums(count);
-  std::size_t at = 0;
-  while (at < elements.size()) {
-    for (std::size_t channel = 0; channel < count; ++channel) {
-      double sum = 0;
-      for (std::int64_t i = 0; i < inner; ++i, ++at) sum += elements[at];
-      sums[channel] += sum;
+  const std::size_t length = static_cast<std::size_t>(inner);
+  for (std::size_t at = 0; at < elements.size(); at += count * length) {
+    if (length == 1) {
+      for (std::size_t channel = 0; channel < count; ++channel)
+        sums[channel] += elements[at + channel];
+      continue;
     }
+    for (std::size_t channel = 0; channel < count; ++channel)
+      sums[channel] += sum_of(elements.subspan(at + channel * length, length));
   }
   for (std::size_t i = 0; i < count; ++i) {
     const double sum = std::isfinite(sums[i]) ? std::clamp(sums[i], -kMaxSum, kMaxSum) : 0;

@@ -6,9 +6,11 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/parallel_for.h"
 #include "kernels/error_diffusion.h"
+#include "kernels/scale_error.h"
 #include "kernels/small_float.h"
 #include "onnx/gen/op.h"
 #include "onnx/graph/pieces.h"
@@ -46,7 +48,8 @@ struct Layout {
   std::size_t row() const { return outer * inner; }
 
   template <typename T>
-  std::vector<T> by_channel(std::span<const T> elements) const {
+  std::vector<T> by_channel(std::vector<T> elements) const {
+    if (outer == 1) return elements;
     std::vector<T> result(elements.size());
     for (std::size_t o = 0; o < outer; ++o)
       for (std::size_t c = 0; c < channels; ++c)
@@ -54,7 +57,8 @@ struct Layout {
     return result;
   }
   template <typename T>
-  std::vector<T> as_it_was(std::span<const T> elements) const {
+  std::vector<T> as_it_was(std::vector<T> elements) const {
+    if (outer == 1) return elements;
     std::vector<T> result(elements.size());
     for (std::size_t o = 0; o < outer; ++o)
       for (std::size_t c = 0; c < channels; ++c)
@@ -69,36 +73,15 @@ float largest_of(std::span<const float> weights) {
   return largest;
 }
 
-// Sums side by side, which compilers make vectors of.
-double error_of(std::span<const float> weights, float scale, float highest) {
-  // To the nearest whole number: adding this leaves no bits for a fraction.
-  constexpr float kWhole = 12582912.0F;
-  constexpr std::size_t kLanes = 8;
-  const float inverse = 1 / scale;
-  std::array<float, kLanes> squares{};
-  const auto add = [&](float weight, std::size_t lane) {
-    float code = weight * inverse;
-    code = code < -highest ? -highest : code;
-    code = code > highest ? highest : code;
-    const float difference = weight - (code + kWhole - kWhole) * scale;
-    squares[lane] += difference * difference;
-  };
-  std::size_t i = 0;
-  for (; i + kLanes <= weights.size(); i += kLanes)
-    for (std::size_t lane = 0; lane < kLanes; ++lane) add(weights[i + lane], lane);
-  for (; i < weights.size(); ++i) add(weights[i], 0);
-  return std::accumulate(squares.begin(), squares.end(), 0.0);
-}
-
 float best_scale(std::span<const float> weights, float highest, const WeightForm& form) {
   const float widest = largest_of(weights) / highest;
   if (!(widest > std::numeric_limits<float>::min())) return 1;
   if (!form.search) return widest;
   float best = widest;
-  double least = error_of(weights, widest, highest);
+  double least = kernels::scale_error(weights, widest, highest);
   for (int percent = 96; percent >= 68; percent -= 4) {
     const float scale = widest * static_cast<float>(percent) / 100;
-    const double error = error_of(weights, scale, highest);
+    const double error = kernels::scale_error(weights, scale, highest);
     if (error >= least) continue;
     least = error;
     best = scale;
@@ -106,27 +89,25 @@ float best_scale(std::span<const float> weights, float highest, const WeightForm
   return best;
 }
 
-// Samples of a group of inputs, transposed, less their means.
+// Samples of a group of inputs, less their means.
 struct CenteredSamples {
   std::vector<float> values, norms;
   kernels::Samples view;
 
   CenteredSamples(const LayerInputs& inputs, std::size_t begin, std::size_t count,
                   std::span<const double> means) {
-    constexpr std::size_t kPadding = kernels::Samples::kPadding;
-    const std::size_t padded = (inputs.rows() + kPadding - 1) / kPadding * kPadding;
-    values.resize(count * padded);
+    values.reserve(count * inputs.rows());
     norms.resize(count);
     for (std::size_t row = 0; row < inputs.rows(); ++row) {
       const std::span<const float> elements = inputs.row(row).subspan(begin, count);
       for (std::size_t i = 0; i < count; ++i) {
         const float value = elements[i] - static_cast<float>(means[begin + i]);
-        values[i * padded + row] = value;
+        values.push_back(value);
         norms[i] += value * value;
       }
     }
     damp(count, inputs.rows());
-    view = {values.data(), count, padded, norms.data()};
+    view = {values.data(), inputs.rows(), count, norms.data()};
   }
 
  private:
@@ -148,8 +129,7 @@ class Quantizing {
         form_(form),
         inputs_(inputs != nullptr && inputs->rows() != 0 ? inputs : nullptr),
         layout_(layer.weight->constant->dims, layer.axis) {
-    const std::vector<float> elements = floats_of(*layer.weight->constant);
-    weights_ = layout_.by_channel(std::span<const float>(elements));
+    weights_ = layout_.by_channel(floats_of(*layer.weight->constant));
     highest_ = base::is_floating(form.dtype) ? 448 : static_cast<float>((1 << (form.bits - 1)) - 1);
   }
 
@@ -158,7 +138,6 @@ class Quantizing {
     find_means(means);
     const bool is_float8 = base::is_floating(form_.dtype);
     codes_.resize(weights_.size());
-    restored_.resize(weights_.size());
     if (!is_float8 && inputs_ != nullptr && fits_samples()) {
       diffuse();
     } else {
@@ -240,45 +219,61 @@ class Quantizing {
                                 std::span(codes_).subspan(first, count));
       });
     }
-    for (std::size_t i = 0; i < codes_.size(); ++i)
-      restored_[i] = static_cast<float>(codes_[i]) * scale_of(i / layout_.row());
   }
 
   void round() {
+    // To the nearest whole number: adding this leaves no bits for a fraction.
+    constexpr float kWhole = 12582912.0F;
+    const bool is_float8 = base::is_floating(form_.dtype);
     in_blocks([&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin * layout_.row(); i < end * layout_.row(); ++i) {
-        const float scale = scale_of(i / layout_.row());
-        const float code = std::clamp(weights_[i] / scale, -highest_, highest_);
-        if (base::is_floating(form_.dtype)) {
-          const std::uint32_t bits = kernels::encode_small_float(form_.dtype, code);
-          codes_[i] = static_cast<std::int8_t>(bits);
-          restored_[i] = kernels::decode_small_float(form_.dtype, bits) * scale;
-        } else {
-          codes_[i] = static_cast<std::int8_t>(std::nearbyint(code));
-          restored_[i] = static_cast<float>(codes_[i]) * scale;
+      for (std::size_t c = begin; c < end; ++c) {
+        const std::span<const float> weights = channel(c);
+        std::int8_t* const codes = &codes_[c * layout_.row()];
+        const float scale = scale_of(c);
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+          const float code = std::clamp(weights[i] / scale, -highest_, highest_);
+          codes[i] = static_cast<std::int8_t>(
+              is_float8 ? static_cast<int>(kernels::encode_small_float(form_.dtype, code))
+                        : static_cast<int>(code + kWhole - kWhole));
         }
       }
     });
   }
 
+  // The weights of a channel as the codes have them.
+  void restore(std::size_t c, std::span<float> restored) const {
+    const std::int8_t* const codes = &codes_[c * layout_.row()];
+    const float scale = scale_of(c);
+    const bool is_float8 = base::is_floating(form_.dtype);
+    for (std::size_t i = 0; i < restored.size(); ++i)
+      restored[i] = scale * (is_float8 ? kernels::decode_small_float(
+                                             form_.dtype, static_cast<std::uint8_t>(codes[i]))
+                                       : static_cast<float>(codes[i]));
+  }
+
   QuantizedWeight finish() {
-    double errors = 0, squares = 0;
-    for (std::size_t i = 0; i < weights_.size(); ++i) {
-      const double difference = double{restored_[i]} - weights_[i];
-      errors += difference * difference;
-      squares += double{weights_[i]} * weights_[i];
-    }
-    result_.relative_error = squares > 0 ? std::sqrt(errors / squares) : 0;
-    for (std::size_t c = 0; !means_.empty() && c < layout_.channels; ++c) {
-      const std::size_t first = c / (layout_.channels / groups()) * layout_.row();
-      double change = 0;
-      for (std::size_t i = 0; i < layout_.row(); ++i) {
-        const std::size_t at = c * layout_.row() + i;
-        change += (double{restored_[at]} - weights_[at]) * means_[first + i];
+    std::vector<double> errors(layout_.channels), squares(layout_.channels);
+    if (!means_.empty()) result_.mean_changes.resize(layout_.channels);
+    in_blocks([&](std::size_t begin, std::size_t end) {
+      std::vector<float> restored(layout_.row());
+      for (std::size_t c = begin; c < end; ++c) {
+        restore(c, restored);
+        const std::span<const float> weights = channel(c);
+        const std::size_t first = c / (layout_.channels / groups()) * layout_.row();
+        double change = 0;
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+          const double difference = double{restored[i]} - weights[i];
+          errors[c] += difference * difference;
+          squares[c] += double{weights[i]} * weights[i];
+          if (!means_.empty()) change += difference * means_[first + i];
+        }
+        if (!means_.empty()) result_.mean_changes[c] = change;
       }
-      result_.mean_changes.push_back(change);
-    }
-    const std::vector<std::int8_t> codes = layout_.as_it_was(std::span<const std::int8_t>(codes_));
+    });
+    const double of_weights = std::accumulate(squares.begin(), squares.end(), 0.0);
+    const double of_errors = std::accumulate(errors.begin(), errors.end(), 0.0);
+    result_.relative_error = of_weights > 0 ? std::sqrt(of_errors / of_weights) : 0;
+    const std::vector<std::int8_t> codes = layout_.as_it_was(std::move(codes_));
     result_.codes = onnx::Tensor::of_bytes(form_.dtype, layer_.weight->constant->dims,
                                            std::as_bytes(std::span(codes)));
     return std::move(result_);
@@ -289,7 +284,7 @@ class Quantizing {
   const LayerInputs* inputs_;
   Layout layout_;
   float highest_;
-  std::vector<float> weights_, restored_;
+  std::vector<float> weights_;
   std::vector<std::int8_t> codes_;
   std::vector<double> means_;
   QuantizedWeight result_;

@@ -7,8 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import onnxruntime
 import pytest
 import torch
+
+import sardonyx
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("SARDONYX_BUILD", ROOT / "build"))
@@ -63,6 +67,39 @@ def test_the_example_reports_an_error_across_the_library_boundary(
     assert "SX1101" in result.stderr
     assert "missing.pt2" in result.stderr
     assert not (tmp_path / "out.onnx").exists()
+
+
+def test_the_example_quantizes_by_values_that_a_runtime_gives(
+    example: Path, tmp_path: Path
+) -> None:
+    layers = [torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU(), torch.nn.Conv2d(4, 2, 3)]
+    source, observed = tmp_path / "m.onnx", tmp_path / "observed.onnx"
+    sardonyx.export(torch.nn.Sequential(*layers).eval(), (torch.ones(1, 3, 8, 8),)).save(source)
+    quantize = example.with_name("quantize")
+    names = run(quantize, source, observed).stdout.split()
+    session = onnxruntime.InferenceSession(observed)
+    for number in range(4):
+        folder = tmp_path / "samples" / str(number)
+        folder.mkdir(parents=True)
+        x = np.random.default_rng(number).standard_normal((1, 3, 8, 8)).astype(np.float32)
+        feed = {session.get_inputs()[0].name: x}
+        for name, value in zip(names, session.run(names, feed), strict=True):
+            np.save(folder / f"{name}.npy", value)
+    done = run(quantize, source, tmp_path / "samples", tmp_path / "q.onnx")
+    assert "2 layers" in done.stdout
+    assert "4 samples" in done.stdout
+    inputs = {session.get_inputs()[0].name: x}
+    exact, found = (
+        onnxruntime.InferenceSession(path).run(None, inputs)[0]
+        for path in (source, tmp_path / "q.onnx")
+    )
+    assert np.abs(found - exact).max() < 0.05 * np.abs(exact).max()
+
+    (tmp_path / "samples" / "0" / f"{names[0]}.npy").unlink()
+    failed = run(quantize, source, tmp_path / "samples", tmp_path / "none.onnx", check=False)
+    assert failed.returncode == 1
+    assert "SX1834" in failed.stderr
+    assert not (tmp_path / "none.onnx").exists()
 
 
 @pytest.fixture(scope="module")

@@ -121,6 +121,66 @@ def test_layers_stay_in_float_until_the_ratio_holds() -> None:
     onnx.checker.check_model(quantized, full_check=True)
 
 
+def test_layers_get_more_bits_before_they_stay_in_float() -> None:
+    model = residual_model()
+    before = sardonyx.quantize(model, samples(), runtime="qnn", scheme="w8a8")[1]
+    assert before.snr is not None
+    quantized, report = sardonyx.quantize(
+        model, samples(), runtime="qnn", scheme="w8a8", snr=before.snr + 0.3
+    )
+    assert report.snr is not None
+    assert report.snr >= before.snr + 0.3
+    assert not report.kept
+    raised = [each for each in report.layers if each.more_bits]
+    assert raised
+    assert all("dB" in each.more_bits for each in raised)
+    assert "more bits" in report.explained()
+    onnx.checker.check_model(quantized, full_check=True)
+
+
+def test_quantized_models_are_quantized_anew_by_force_alone() -> None:
+    model = residual_model()
+    once, _ = sardonyx.quantize(model, samples())
+    with pytest.raises(sardonyx.ConversionError, match="SX1831"):
+        sardonyx.quantize(once, samples())
+    again, report = sardonyx.quantize(once, samples(), force=True, runtime="qnn", scheme="w8a16")
+    onnx.checker.check_model(again, full_check=True)
+    assert len(report.layers) == 3
+    assert decibels(model, again) > 28
+
+
+def test_saturation_is_kept_by_force() -> None:
+    """Tools drop a Relu before unsigned integers from 0 on."""
+    scale, zero = (
+        numpy_helper.from_array(np.array(each), name)
+        for name, each in (("s", np.float32(0.02)), ("z", np.uint8(0)))
+    )
+    nodes = [
+        helper.make_node("Conv", ["x", "w0"], ["c"]),
+        helper.make_node("QuantizeLinear", ["c", "s", "z"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+        helper.make_node("Conv", ["d", "w1"], ["y"]),
+    ]
+    weights = [weight("w0", 8, 3, 3, 3), weight("w1", 8, 8, 3, 3), scale, zero]
+    model = made(nodes, weights, ["n", 3, 16, 16], ["n", 8, 12, 12])
+    again, _ = sardonyx.quantize(model, samples(), force=True)
+    assert decibels(model, again) > 25
+
+
+def test_weights_alone() -> None:
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"], name="product")]
+    model = made(nodes, [weight("w", 64, 32)], ["n", 64], ["n", 32])
+    x = np.random.default_rng(0).standard_normal((8, 64)).astype(np.float32)
+    quantized, report = sardonyx.quantize(model, [x], scheme="w4a16")
+    assert [node.op_type for node in quantized.graph.node] == ["MatMulNBits"]
+    assert [each.weight for each in report.layers] == ["w"]
+    assert report.layers[0].bytes_after < report.layers[0].bytes_before / 5
+    assert report.snr is not None
+    assert report.snr > 15
+    with pytest.raises(sardonyx.ConversionError, match="SX1830"):
+        sardonyx.quantize(model, scheme="w4a16", runtime="qnn")
+
+
 def test_outputs_that_are_noise_are_warned_of() -> None:
     model = residual_model()
     small = sardonyx.calibrate(model, [1e-3 * each for each in samples()])
@@ -241,3 +301,23 @@ def test_samples_that_do_not_fit(data: Any, said: str, tmp_path: Path) -> None:
     assert caught.value.diagnostics[0].code == "SX1834"
     assert said in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+def test_other_runtimes_are_measured_without_fusions_of_this_one() -> None:
+    """ONNX Runtime drops a Clip before a QuantizeLinear that reaches 1e-7 below it."""
+    limits = [
+        numpy_helper.from_array(np.float32(each), name) for name, each in (("a", 0), ("b", 6))
+    ]
+    small = numpy_helper.from_array(numpy_helper.to_array(weight("w0", 8, 3, 3, 3)) * 1e-9, "w0")
+    nodes = [
+        helper.make_node("Conv", ["x", "w0"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("Clip", ["c", "a", "b"], ["r"]),
+        helper.make_node("Conv", ["r", "w1"], ["d"]),
+        helper.make_node("Clip", ["d", "a", "b"], ["e"]),
+        helper.make_node("Conv", ["e", "w2"], ["y"]),
+    ]
+    weights = [small, weight("w1", 8, 8, 3, 3), weight("w2", 4, 8, 1, 1), *limits]
+    model = made(nodes, weights, ["n", 3, 16, 16], ["n", 4, 14, 14])
+    _, report = sardonyx.quantize(model, samples(), runtime="tensorrt")
+    assert report.snr is not None
+    assert report.snr > 20

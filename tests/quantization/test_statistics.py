@@ -28,6 +28,16 @@ def test_parts_merge_to_the_bytes_of_the_whole() -> None:
     assert merged.samples == 6
 
 
+def test_values_are_observed_in_groups_within_a_limit() -> None:
+    model, data = residual_model(), samples(3)
+    whole = sardonyx.calibrate(model, data)
+    parts = sardonyx.calibrate(model, data, memory=9_000)
+    assert parts.to_bytes() == whole.to_bytes()
+    assert parts.samples == 3
+    with pytest.raises(sardonyx.UsageError, match="an iterator gives them once"):
+        sardonyx.calibrate(model, iter(data), memory=9_000)
+
+
 def test_every_kind_of_samples_gives_the_same(tmp_path: Path) -> None:
     model, data = residual_model(), samples(3)
     whole = np.concatenate(data)
@@ -76,6 +86,13 @@ def test_commands(tmp_path: Path) -> None:
     assert report["samples"] == 6
     assert report["snr"] is None
     onnx.checker.check_model(str(out), full_check=True)
+
+    errors = tmp_path / "errors.json"
+    run_command("quantize", model, "--data", tmp_path / "0.npz", "-o", out, "--measures", errors)
+    assert len(json.loads(errors.read_text())["nodes"]) == 3
+    page = tmp_path / "page.html"
+    assert not run_command("inspect", out, "--html", page, "--measures", errors).returncode
+    assert "error of quantization" in page.read_text()
 
     done = run_command("quantize", out, "--data", tmp_path / "0.npz", "-o", tmp_path / "again.onnx")
     assert done.returncode == 1

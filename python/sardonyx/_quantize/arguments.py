@@ -42,7 +42,21 @@ def add_common(parser: argparse.ArgumentParser) -> None:
         "--batch", type=int, default=1, metavar="N",
         help="samples of an .npz that are run at once, where the batch is dynamic (default: 1)",
     )  # fmt: skip
+    parser.add_argument(
+        "--memory", type=int, metavar="MB",
+        help="megabytes that observed values may take at once: the model runs several times over "
+        "the samples where all take more",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def memory_of(options: argparse.Namespace) -> int | None:
+    """What --memory allows, in bytes."""
+    if options.memory is None:
+        return None
+    if options.memory <= 0:
+        raise usage_error(f"--memory is a number of megabytes above 0, not {options.memory}")
+    return int(options.memory) * 1_000_000
 
 
 def existing(model: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -82,25 +82,29 @@ class Observation:
 
     def __init__(self, model: FloatModel, options: Quantization, count: int | None) -> None:
         self._model = model
+        self._memory = options.memory
         rows = max(-(-_ROWS // max(count or 16, 1)), 4) if options.round_adaptively else 0
         self.calibration = _native.Calibration(model.native(), options.native(), rows)
         self.feeds: list[Feed] = []
         self.outputs: list[list[Array]] = []
 
-    def run(self, samples: Iterable[Feed], progress: Progress | None, count: int | None) -> None:
-        """Runs the model on all samples. Raises SX1834 for values that are not finite."""
-        observed = self.calibration.observed
-        names = [*self._model.outputs, *observed]
-        session = self._model.session(outputs=observed)
-        for number, feed in enumerate(samples, start=1):
-            values = run(session, feed, names)
-            outputs = len(self._model.outputs)
-            for name, value in zip(observed, values[outputs:], strict=True):
-                self.calibration.add(name, value)
-            self.calibration.count_sample()
-            self._keep(feed, values[:outputs])
-            if progress is not None:
-                progress(number, count)
+    def run(self, data: Any, batch: int, progress: Progress | None, count: int | None) -> None:
+        """Runs the model on all samples: once, or once for each group of values where all of them
+        would take more memory than allowed. Raises SX1834 for values that are not finite."""
+        samples = feeds(data, self._model.inputs, batch)
+        first = next(samples)
+        groups = self._groups(first)
+        if len(groups) > 1 and isinstance(data, Iterator):
+            raise usage_error(
+                f"the values take {len(groups)} runs over the samples within the memory allowed, "
+                "and an iterator gives them once",
+                "give a list, a file or a function, or allow more memory",
+            )
+        for number, group in enumerate(groups):
+            if number:
+                samples = feeds(data, self._model.inputs, batch)
+                first = next(samples)
+            self._run(itertools.chain([first], samples), group, number == 0, progress, count)
         bad = self.calibration.statistics.not_finite
         if bad:
             raise refusal(
@@ -108,6 +112,46 @@ class Observation:
                 f"values of the model are NaN or infinite on these samples: {', '.join(bad[:4])}",
                 "give samples that the model computes finite numbers of",
             )
+
+    def _groups(self, feed: Feed) -> list[list[str]]:
+        """Values that are observed in the same run."""
+        observed = self.calibration.observed
+        if self._memory is None:
+            return [observed]
+        dims = {name: list(value.shape) for name, value in feed.items()}
+        sizes = self.calibration.bytes(self._model.native(), dims)
+        groups: list[list[str]] = []
+        used = 0
+        for name, size in zip(observed, sizes, strict=True):
+            needed = self._memory if size < 0 else size
+            if not groups or used + needed > self._memory:
+                groups.append([])
+                used = 0
+            groups[-1].append(name)
+            used += needed
+        return groups or [[]]
+
+    def _run(
+        self,
+        samples: Iterable[Feed],
+        observed: list[str],
+        is_first: bool,
+        progress: Progress | None,
+        count: int | None,
+    ) -> None:
+        names = [*self._model.outputs, *observed]
+        session = self._model.session(outputs=observed)
+        for number, feed in enumerate(samples, start=1):
+            values = run(session, feed, names)
+            outputs = len(self._model.outputs)
+            for name, value in zip(observed, values[outputs:], strict=True):
+                self.calibration.add(name, value)
+            if not is_first:
+                continue
+            self.calibration.count_sample()
+            self._keep(feed, values[:outputs])
+            if progress is not None:
+                progress(number, count)
 
     def _keep(self, feed: Feed, outputs: list[Array]) -> None:
         kept = itertools.chain(feed.values(), outputs)
@@ -125,6 +169,7 @@ def calibrate(
     runtime: str = "onnxruntime-cpu",
     keep: Iterable[str] = (),
     batch: int = 1,
+    memory: int | None = None,
     progress: Progress | None = None,
 ) -> Statistics:
     """Runs a model on samples, and keeps how its values are distributed.
@@ -137,6 +182,8 @@ def calibrate(
         keep: as in `sardonyx.quantize`.
         batch: samples of an array that are run at once, where the model's first dimension is
             dynamic.
+        memory: bytes that observed values may take at once; the model runs several times over the
+            samples where all take more.
         progress: called with the samples run so far, and their number, if that is known.
 
     Returns:
@@ -147,13 +194,14 @@ def calibrate(
         ConversionError: the model is quantized already (SX1831).
     """
     options = Quantization(
-        scheme=scheme or "", runtime=runtime, keep=patterns(keep), round_adaptively=False
-    )
+        scheme=scheme or "", runtime=runtime, keep=patterns(keep), round_adaptively=False,
+        memory=memory,
+    )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="sardonyx-") as folder:
         source = FloatModel(model, options.native().opset, Path(folder))
         count = count_of(data)
         observation = Observation(source, options, count)
-        observation.run(feeds(data, source.inputs, batch), progress, count)
+        observation.run(data, batch, progress, count)
         return Statistics(observation.calibration.statistics)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from sardonyx._base.commands import run_command
 from sardonyx._base.errors import usage_error
 
-from .arguments import add_common, existing, samples_of, show_progress
+from .arguments import add_common, existing, memory_of, samples_of, show_progress
 from .calibrate import calibrate
 
 
@@ -48,6 +48,7 @@ def _run(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         runtime=options.runtime,
         keep=options.keep,
         batch=options.batch,
+        memory=memory_of(options),
         progress=show_progress,
     )
     statistics.save(options.output)

@@ -48,9 +48,11 @@ def output_noise(
     quantized: _native.Model,
     samples: Sequence[Feed],
     exact: Sequence[Sequence[Array]],
+    *,
+    as_written: bool,
 ) -> dict[str, Noise]:
     """Of each floating-point output, between what it was in float and the quantized model."""
-    session = model.session(quantized)
+    session = model.session(quantized, as_written=as_written)
     noise = {name: Noise() for name in model.outputs}
     for feed, outputs in zip(samples, exact, strict=True):
         for name, before, after in zip(
@@ -66,11 +68,17 @@ def worst(noise: dict[str, Noise]) -> float:
 
 
 def layer_noise(
-    model: FloatModel, quantized: _native.Model, names: Sequence[str], samples: Sequence[Feed]
+    model: FloatModel,
+    quantized: _native.Model,
+    names: Sequence[str],
+    samples: Sequence[Feed],
+    *,
+    as_written: bool,
 ) -> dict[str, float]:
     """Signal to noise of values within the model, in decibels."""
     noise = {name: Noise() for name in names}
-    before, after = model.session(outputs=names), model.session(quantized, names)
+    before = model.session(outputs=names)
+    after = model.session(quantized, names, as_written=as_written)
     for feed in samples:
         exact = run(before, feed, names)
         for name, value, other in zip(names, exact, run(after, feed, names), strict=True):

@@ -9,8 +9,10 @@ from typing import Literal, get_args
 
 from sardonyx import _native
 
-Scheme = Literal["w8a8", "w8a16", "fp8"]
+Scheme = Literal["w8a8", "w8a16", "fp8", "w4a16"]
 Method = Literal["minmax", "percentile", "mse", "entropy"]
+# Of weights alone: the activations stay in floating point.
+WEIGHT_ONLY = "w4a16"
 SCHEMES: tuple[str, ...] = get_args(Scheme)
 METHODS: tuple[str, ...] = get_args(Method)
 
@@ -29,9 +31,13 @@ class Quantization:
     keep: tuple[str, ...] = ()
     mixed: Mapping[str, str] = field(default_factory=dict)
     batch: int = 1
+    memory: int | None = None  # bytes of values that are observed at once
+    force: bool = False
 
-    def native(self, keep: Iterable[str] = ()) -> _native.QuantizationOptions:
-        """The native options, with further patterns to keep. Raises SX1830 and SX1810."""
+    def native(
+        self, keep: Iterable[str] = (), mixed: Iterable[tuple[str, str]] = ()
+    ) -> _native.QuantizationOptions:
+        """The native options, with further patterns to keep or mix. Raises SX1830 and SX1810."""
         return _native.quantization_options(
             self.runtime,
             self.scheme,
@@ -40,8 +46,15 @@ class Quantization:
             self.per_channel,
             self.correct_bias,
             [*self.keep, *keep],
-            list(self.mixed.items()),
+            [*self.mixed.items(), *mixed],
         )
+
+    def oldest_opset(self, *, may_raise: bool) -> int:
+        """The oldest opset with all types; also of more bits where layers may get these."""
+        options = self.native()
+        if may_raise and options.more_bits:
+            options = self.native(mixed=[(".", options.more_bits)])
+        return options.opset
 
 
 def exactly(name: str) -> str:

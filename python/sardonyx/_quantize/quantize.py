@@ -17,18 +17,20 @@ from sardonyx._model.program import ONNXProgram
 from sardonyx._optimize.optimize import result_of
 
 from .calibrate import Observation, Progress, Statistics, patterns
-from .data import count_of, feeds
-from .measure import layer_noise, output_noise, worst
-from .options import Method, Quantization, Scheme, exactly
+from .data import count_of
+from .measure import Noise, layer_noise, output_noise, worst
+from .options import WEIGHT_ONLY, Method, Quantization, Scheme, exactly
 from .report import (
     FloatLayer,
     QuantizationReport,
     QuantizedLayer,
     warn_of_noise,
     with_layer_snr,
+    with_reasons,
 )
 from .running import FloatModel
-from .search import layers_to_keep
+from .search import KEEP, Changes, layers_to_change
+from .weight_only import quantize_weights
 
 AnyPath = str | os.PathLike[str]
 
@@ -57,6 +59,8 @@ def quantize(
     correct_bias: bool = True,
     round_adaptively: bool = True,
     batch: int = 1,
+    memory: int | None = None,
+    force: bool = False,
     explain: bool = False,
     progress: Progress | None = None,
 ) -> Quantized:
@@ -73,13 +77,15 @@ def quantize(
         stats: what `sardonyx.calibrate` gave, or its files, which are merged; instead of a run of
             the model in float. Weights are rounded to nearest without `data`.
         scheme: "w8a8", "w8a16" or "fp8", types of weights and activations, as the target has them;
-            by default its first.
+            by default its first. "w4a16": weights alone, in blocks, as `sardonyx.optimize` has them
+            with precision="int4"; samples only measure the outputs.
         runtime: "onnxruntime-cpu", "onnxruntime-avx2", "openvino", "tensorrt", "qnn" or "ryzen-ai".
         method: how the range of an activation is chosen: "minmax", "percentile", "mse" (the least
             mean squared error) or "entropy".
         percentile: of "percentile": the share of elements within the range, on each side of zero.
         snr: signal to noise of the outputs that is to hold on the samples, in decibels: layers that
-            cost most stay in float until it does.
+            cost most get activations of 16 bits, where the target computes with them, or stay in
+            float until it does.
         keep: operator types, or regular expressions of names of nodes, their outputs or weights:
             what they match stays in float.
         mixed: such expressions with "a8" or "a16", the bits of the activations that matching layers
@@ -90,6 +96,9 @@ def quantize(
             or each to nearest.
         batch: samples of an array that are run at once, where the model's first dimension is
             dynamic.
+        memory: bytes that observed values may take at once; the model runs several times over the
+            samples where all take more.
+        force: quantizes a model in QDQ form anew, of what it computes dequantized.
         explain: measures the signal to noise of each layer, too.
         progress: called with the samples run so far, and their number, if that is known.
 
@@ -108,18 +117,25 @@ def quantize(
         SaveError: `out` can't be written; the previous file is kept.
     """
     options = Quantization(
-        scheme or "", runtime, method, percentile, per_channel, correct_bias,
-        round_adaptively and method == "mse", patterns(keep), mixed or {}, batch,
+        "" if scheme == WEIGHT_ONLY else scheme or "", runtime, method, percentile,
+        per_channel, correct_bias,
+        round_adaptively and method == "mse", patterns(keep), mixed or {}, batch, memory, force,
     )  # fmt: skip
-    if data is None and stats is None:
+    if data is None and stats is None and scheme != WEIGHT_ONLY:
         raise usage_error("quantization needs samples or statistics", "give `data` or `stats`")
     if data is None and (snr is not None or explain):
         raise usage_error("errors are measured on samples", "give `data`")
+    if scheme == WEIGHT_ONLY and snr is not None:
+        raise usage_error("no layer of w4a16 gets more bits by itself", "use `mixed` or `keep`")
     with tempfile.TemporaryDirectory(prefix="sardonyx-") as folder:
-        work = _Work(FloatModel(model, options.native().opset, Path(folder)), options)
-        work.calibrate(data, stats, progress)
-        native, report = work.quantized(snr)
-        if explain:
+        if scheme == WEIGHT_ONLY:
+            native, report = quantize_weights(model, data, options, Path(folder))
+        else:
+            oldest = options.oldest_opset(may_raise=snr is not None)
+            work = _Work(FloatModel(model, oldest, Path(folder), dequantize=force), options)
+            work.calibrate(data, stats, progress)
+            native, report = work.quantized(snr)
+        if explain and scheme != WEIGHT_ONLY:
             report = work.explained(native, report)
         warn_of_noise(report, stacklevel=2)
         if out is not None:
@@ -141,6 +157,7 @@ class _Work:
     def __init__(self, model: FloatModel, options: Quantization) -> None:
         self._model = model
         self._options = options
+        self._has_cpu_kernels = options.native().has_cpu_kernels
         self._observation: Observation | None = None
         self._seconds: dict[str, float] = {}
 
@@ -151,8 +168,7 @@ class _Work:
         if data is not None:
             count = count_of(data)
             self._observation = Observation(self._model, self._options, count)
-            samples = feeds(data, self._model.inputs, self._options.batch)
-            self._observation.run(samples, progress, count)
+            self._observation.run(data, self._options.batch, progress, count)
         if stats is None:
             assert self._observation is not None
             self._statistics = self._observation.calibration.statistics
@@ -162,16 +178,14 @@ class _Work:
 
     def quantized(self, snr: float | None) -> tuple[_native.Model, QuantizationReport]:
         begin = time.perf_counter()
-        reasons: dict[str, str] = {}
-        native, report = self._attempt(())
+        native, report = self._attempt({})
         if snr is not None and report.snr is not None and report.snr < snr:
-            reasons = layers_to_keep(report, snr, self._noise_of)
-            native, report = self._attempt(reasons)
+            more_bits = self._options.native().more_bits
+            changes, reasons = layers_to_change(report, snr, more_bits, self._noise_of)
+            native, report = self._attempt(changes)
+            report = with_reasons(report, reasons)
         self._seconds["quantize"] = time.perf_counter() - begin
-        kept = tuple(
-            each._replace(reason=reasons.get(each.name, each.reason)) for each in report.kept
-        )
-        return native, replace(report, kept=kept, seconds=self._seconds)
+        return native, replace(report, seconds=self._seconds)
 
     def explained(self, native: _native.Model, report: QuantizationReport) -> QuantizationReport:
         """With the signal to noise of each layer."""
@@ -181,22 +195,30 @@ class _Work:
         _native.write(native, str(path))
         again = _native.read_model(str(path))
         return with_layer_snr(
-            report, layer_noise(self._model, again, names, self._observation.feeds)
+            report,
+            layer_noise(
+                self._model,
+                again,
+                names,
+                self._observation.feeds,
+                as_written=not self._has_cpu_kernels,
+            ),
         )
 
-    def _attempt(self, keep: Iterable[str]) -> tuple[_native.Model, QuantizationReport]:
-        native, report = self._made(keep)
+    def _attempt(self, changes: Changes) -> tuple[_native.Model, QuantizationReport]:
+        native, report = self._made(changes)
         if self._observation is not None:
-            noise = output_noise(
-                self._model, native, self._observation.feeds, self._observation.outputs
-            )
+            noise = self._noise(native, None)
             levels = {name: each.decibels for name, each in noise.items()}
             report = replace(report, snr=worst(noise), outputs=levels)
         return native, report
 
-    def _made(self, keep: Iterable[str]) -> tuple[_native.Model, QuantizationReport]:
+    def _made(self, changes: Changes) -> tuple[_native.Model, QuantizationReport]:
         native = self._model.native()
-        options = self._options.native(map(exactly, keep))
+        options = self._options.native(
+            [exactly(name) for name, to in changes.items() if to == KEEP],
+            [(exactly(name), to) for name, to in changes.items() if to != KEEP],
+        )
         observation = self._observation
         calibration = None if observation is None else observation.calibration
         done = _native.quantize_model(native, self._statistics, calibration, options)
@@ -209,17 +231,20 @@ class _Work:
             self._statistics.samples,
         )
 
-    def _noise_of(self, keep: Iterable[str], samples: int | None) -> float:
-        """The signal to noise of the outputs with layers in float, on some of the samples."""
+    def _noise_of(self, changes: Changes, samples: int | None) -> float:
+        """The signal to noise of the outputs with such layers, on some of the samples."""
+        native, _ = self._made(changes)
+        return worst(self._noise(native, samples))
+
+    def _noise(self, native: _native.Model, samples: int | None) -> dict[str, Noise]:
         assert self._observation is not None
-        native, _ = self._made(keep)
-        noise = output_noise(
+        return output_noise(
             self._model,
             native,
             self._observation.feeds[:samples],
             self._observation.outputs[:samples],
+            as_written=not self._has_cpu_kernels,
         )
-        return worst(noise)
 
 
 def _loaded(stats: Statistics | AnyPath | Iterable[AnyPath]) -> Statistics:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from sardonyx._base.commands import run_command
 from sardonyx._base.errors import usage_error
 
-from .arguments import add_common, existing, samples_of, show_progress
+from .arguments import add_common, existing, memory_of, samples_of, show_progress
 from .options import METHODS
 from .quantize import quantize
 
@@ -50,7 +52,8 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     made.add_argument(
         "--snr", type=float, metavar="DB",
-        help="signal to noise that is to hold on the samples: layers that cost most stay in float",
+        help="signal to noise that is to hold on the samples: layers that cost most get "
+        "activations of 16 bits, where the target computes with them, or stay in float",
     )  # fmt: skip
     made.add_argument(
         "--mixed", action="append", default=[], metavar="PATTERN=TYPE",
@@ -68,6 +71,14 @@ def parser() -> argparse.ArgumentParser:
         help="round each weight to nearest, and not so that products of the samples change least",
     )  # fmt: skip
     made.add_argument(
+        "--force", action="store_true",
+        help="quantize a model in QDQ form anew, of what it computes dequantized",
+    )  # fmt: skip
+    made.add_argument(
+        "--measures", metavar="FILE",
+        help="write the error of each layer, for `sardonyx inspect --html --measures FILE`",
+    )  # fmt: skip
+    made.add_argument(
         "--explain", action="store_true",
         help="print each layer with its error, and why others stay in float",
     )  # fmt: skip
@@ -76,6 +87,8 @@ def parser() -> argparse.ArgumentParser:
 
 def _run(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
     data = samples_of(options)
+    if data is None and options.measures is not None:
+        raise usage_error("errors are measured on samples", "give --data")
     done = quantize(
         existing(options.model),
         data,
@@ -92,9 +105,13 @@ def _run(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         correct_bias=not options.no_bias_correction,
         round_adaptively=not options.nearest,
         batch=options.batch,
-        explain=options.explain and data is not None,
+        memory=memory_of(options),
+        force=options.force,
+        explain=(options.explain or options.measures is not None) and data is not None,
         progress=show_progress,
     )
+    if options.measures is not None:
+        Path(options.measures).write_text(json.dumps(done.report.measures()), encoding="utf-8")
     text = done.report.explained() if options.explain else str(done.report)
     return {"output": options.output, **done.report.as_json()}, f"{options.output}: {text}"
 

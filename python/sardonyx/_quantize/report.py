@@ -23,6 +23,7 @@ class QuantizedLayer(NamedTuple):
     bytes_before: int
     bytes_after: int
     snr: float | None = None  # of its output, in decibels, with all before it quantized, too
+    more_bits: str = ""  # why its activations have more bits than those of other layers
 
 
 class FloatLayer(NamedTuple):
@@ -78,9 +79,12 @@ class QuantizationReport:
         return made
 
     def __str__(self) -> str:
+        activations = f" and {self.activations} activations" if self.activations else ""
+        raised = sum(bool(each.more_bits) for each in self.layers)
         counts = (
-            f"{len(self.layers)} layers and {self.activations} activations in {self.scheme} for "
-            f"{self.runtime}, {len(self.kept)} layers in float"
+            f"{len(self.layers)} layers{activations} in {self.scheme} for {self.runtime}, "
+            + (f"{raised} of them with more bits, " if raised else "")
+            + f"{len(self.kept)} layers in float"
         )
         sizes = f"{self.bytes_after / 1e6:.2f} MB, {self.bytes_before / 1e6:.2f} MB before"
         lines = [f"{counts}; weights: {sizes}"]
@@ -90,12 +94,25 @@ class QuantizationReport:
             lines += [f"  {name}: {snr:.1f} dB" for name, snr in self.outputs.items()]
         return "\n".join(lines)
 
+    def measures(self) -> dict[str, Any]:
+        """The error of the output of each layer, as `sardonyx inspect --html --measures` reads it:
+        the noise as a part of the signal, in percent."""
+        errors = {
+            each.output: 100 * 10 ** (-each.snr / 20)
+            for each in self.layers
+            if each.snr is not None
+        }
+        return {"title": "error of quantization", "unit": "%", "nodes": errors}
+
     def explained(self) -> str:
         """The text with a line for each layer."""
         lines = [str(self)]
         for layer in self.layers:
             snr = "" if layer.snr is None else f", output {layer.snr:.1f} dB"
-            lines.append(f"{layer.op} {layer.name}: weight error {layer.weight_error:.2%}{snr}")
+            more = f"; more bits: {layer.more_bits}" if layer.more_bits else ""
+            lines.append(
+                f"{layer.op} {layer.name}: weight error {layer.weight_error:.2%}{snr}{more}"
+            )
         lines += [f"{each.op} {each.name} stays in float: {each.reason}" for each in self.kept]
         return "\n".join(lines)
 
@@ -104,6 +121,13 @@ def with_layer_snr(report: QuantizationReport, snr: dict[str, float]) -> Quantiz
     """The report with the signal to noise of layers, by the name of their output."""
     layers = tuple(each._replace(snr=snr.get(each.output)) for each in report.layers)
     return replace(report, layers=layers)
+
+
+def with_reasons(report: QuantizationReport, reasons: dict[str, str]) -> QuantizationReport:
+    """The report with the reason why layers have more bits or stay in float, by their names."""
+    layers = tuple(each._replace(more_bits=reasons.get(each.name, "")) for each in report.layers)
+    kept = tuple(each._replace(reason=reasons.get(each.name, each.reason)) for each in report.kept)
+    return replace(report, layers=layers, kept=kept)
 
 
 def warn_of_noise(report: QuantizationReport, stacklevel: int) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sardonyx import _native
 from sardonyx._base.errors import OnnxExporterError, refusal
+from sardonyx._base.packages import package
 from sardonyx._optimize.optimize import source_of
 from sardonyx._runtime.session import open_session
 
@@ -24,10 +25,14 @@ _RUNTIME = "onnxruntime"
 class FloatModel:
     """The optimized model in float, as a file."""
 
-    def __init__(self, model: Any, oldest_opset: int, folder: Path) -> None:
+    def __init__(
+        self, model: Any, oldest_opset: int, folder: Path, *, dequantize: bool = False
+    ) -> None:
         self.folder = folder
         self.path = folder / "float.onnx"
-        native = _copy_of(model, folder)
+        native = copy_of(model, folder)
+        if dequantize:
+            _native.remove_quantization(native)
         opset = native.opsets.get("", 0)
         _native.simplify(
             native,
@@ -50,8 +55,17 @@ class FloatModel:
         """The model anew, over the mapped file."""
         return _native.read_model(str(self.path))
 
-    def session(self, native: _native.Model | None = None, outputs: Sequence[str] = ()) -> Any:
-        """A session of a model, by default of this one, with further values among its outputs."""
+    def session(
+        self,
+        native: _native.Model | None = None,
+        outputs: Sequence[str] = (),
+        *,
+        as_written: bool = False,
+    ) -> Any:
+        """A session of a model, by default of this one, with further values among its outputs.
+
+        `as_written`: node by node, without what ONNX Runtime makes of them.
+        """
         path = self.path
         if native is not None or outputs:
             native = native or self.native()
@@ -60,7 +74,7 @@ class FloatModel:
             path = self.folder / "run.onnx"
             _native.write(native, str(path))
         try:
-            return open_session(str(path))
+            return open_session(str(path), _options(as_written=as_written))
         except OnnxExporterError:
             raise
         except Exception as error:
@@ -78,7 +92,18 @@ def run(session: Any, feed: Feed, outputs: Sequence[str]) -> list[Any]:
         ) from error  # fmt: skip
 
 
-def _copy_of(model: Any, folder: Path) -> _native.Model:
+def _options(*, as_written: bool) -> Any:
+    ort = package("onnxruntime", "quantization")
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    # Threads that wait for the next sample take time from what is computed between two of them.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    if as_written:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return options
+
+
+def copy_of(model: Any, folder: Path) -> _native.Model:
     """A native model that nothing else sees."""
     if isinstance(model, (str, os.PathLike)):
         return source_of(model)

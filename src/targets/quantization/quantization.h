@@ -49,8 +49,14 @@ struct QuantizationTarget {
   bool per_channel = true;    // weights may have a scale for each channel
   bool power_of_two = false;  // scales are powers of two
   bool integer_bias = true;   // biases are int32, by the scales of input and weight
-  int weight_bits = 8;        // 7: products of eight bits saturate
-  bool is_run = false;        // or else read in documentation
+  // Activations of more bits that its integer kernels take next to those of a scheme of 8 bits.
+  base::DType more_bits = base::DType::kUndefined;
+  int weight_bits = 8;  // 7: products of eight bits saturate
+  // Its kernels are those of ONNX Runtime's CPU provider, in which models are measured: what this
+  // one fuses is no property of other targets, and has limits of its own (it drops a Clip before a
+  // QuantizeLinear where their ranges differ by less than 1.2e-7).
+  bool has_cpu_kernels = false;
+  bool is_run = false;  // or else read in documentation
   std::string_view source;
 };
 

@@ -115,6 +115,7 @@ std::span<const QuantizationTarget> quantization_targets() {
                          .title = "ONNX Runtime's CPU provider",
                          .schemes = kOnnxRuntimeSchemes,
                          .operators = kOnnxRuntimeOperators,
+                         .has_cpu_kernels = true,
                          .is_run = true,
                          .source = "run with ONNX Runtime 1.32"},
       QuantizationTarget{.name = "onnxruntime-avx2",
@@ -122,6 +123,7 @@ std::span<const QuantizationTarget> quantization_targets() {
                          .schemes = kOnnxRuntimeSchemes,
                          .operators = kOnnxRuntimeOperators,
                          .weight_bits = 7,
+                         .has_cpu_kernels = true,
                          .is_run = true,
                          .source = "run with ONNX Runtime 1.32; 7 bits as its tool's reduce_range"},
       QuantizationTarget{.name = "openvino",
@@ -141,6 +143,7 @@ std::span<const QuantizationTarget> quantization_targets() {
                          .title = "Qualcomm's QNN",
                          .schemes = kQnnSchemes,
                          .operators = kNpuOperators,
+                         .more_bits = DType::kUInt16,
                          .source = "read in ONNX Runtime's documentation of its provider"},
       QuantizationTarget{.name = "ryzen-ai",
                          .title = "AMD's Ryzen AI",
@@ -149,6 +152,7 @@ std::span<const QuantizationTarget> quantization_targets() {
                          .symmetric = true,
                          .per_channel = false,
                          .power_of_two = true,
+                         .more_bits = DType::kUInt16,
                          .source = "read in the documentation of Quark's XINT8"},
   };
   return kTargets;
