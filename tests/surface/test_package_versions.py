@@ -184,8 +184,9 @@ def test_a_torch_without_a_name_of_tracing_still_exports() -> None:
         "class Branch(torch.nn.Module):\n"
         "    def forward(self, x): return x + 1 if x.sum() > 0 else x - 1\n"
         "try: sardonyx.export(Branch(), (torch.ones(2),))\n"
-        "except sardonyx.errors.CaptureError as error: assert missed()[0].reason in str(error)"
+        "except sardonyx.errors.CaptureError as error: print(error)"
     )
     ended = ran(Path(), "-c", code)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout == "['fake-tensor tracing']\n"
+    assert "'fake-tensor tracing'" in ended.stdout.splitlines()[0]
+    assert "this PyTorch does not allow fake-tensor tracing: " in ended.stdout
