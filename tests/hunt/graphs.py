@@ -26,6 +26,7 @@ import sardonyx
 from .judge import Verdict
 
 _OPSETS = (13, 17, 18, 20, 21)
+_OPSETS_AFTER = (13, 15, 17, 18, 19, 20, 21, 22, 23, 24, 25)
 Dims = tuple[int, ...]
 
 
@@ -336,7 +337,7 @@ def drawn(seed: int) -> onnx.ModelProto:
 def judged(seed: int) -> tuple[Verdict, str]:
     """What becomes of the graph of a seed, and the graph as text."""
     before = drawn(seed)
-    text = f"# graph of seed {seed}\n{onnx.printer.to_text(before)}"
+    text = f"# graph of seed {seed}, for opset {_opset(seed)}\n{onnx.printer.to_text(before)}"
     sizes = _sizes(seed)
     x = np.random.default_rng(seed).integers(-8, 9, sizes).astype(np.float32) / 4
     try:
@@ -344,7 +345,14 @@ def judged(seed: int) -> tuple[Verdict, str]:
     except Exception as error:
         return Verdict("not captured", str(error)[:200]), text  # the runtime itself refuses it
     try:
-        after, _ = sardonyx.optimize(before)
+        after, _ = sardonyx.optimize(before, opset=_opset(seed))
+    except sardonyx.OnnxExporterError as error:
+        if any(each.code != "SX1504" for each in error.diagnostics):
+            return Verdict("crash", str(error)[:300]), text
+        return Verdict("refused", str(error)[:200]), text
+    except Exception as error:
+        return Verdict("crash", f"{type(error).__name__}: {str(error)[:300]}"), text
+    try:
         onnx.checker.check_model(after, full_check=True)
     except Exception as error:
         return Verdict("crash", f"{type(error).__name__}: {str(error)[:300]}"), text
@@ -390,6 +398,12 @@ def _start(rng: random.Random) -> Dims:
 def _sizes(seed: int) -> Dims:
     """Of the input, some of which the model may not tell."""
     return _start(random.Random(seed))
+
+
+def _opset(seed: int) -> int | None:
+    """The opset that the graph is converted to; None for its own, in half of the graphs."""
+    rng = random.Random(f"opset of {seed}")
+    return rng.choice(_OPSETS_AFTER) if rng.random() < 0.5 else None
 
 
 def _in_runtime(model: onnx.ModelProto, x: Any) -> list[Any]:
