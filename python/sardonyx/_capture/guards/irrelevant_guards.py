@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from types import FrameType, ModuleType
 from typing import Any
 
-import torch
-
 from sardonyx._capture.source_location import parsed
 
 # Functions that say how the code is run, and do nothing else, by the end of the name.
@@ -91,6 +89,8 @@ def _all_returning(file: str) -> tuple[tuple[ast.expr, tuple[ast.expr, ast.expr]
 
 def _number(node: ast.expr, frame: FrameType, sizes: Mapping[str, int]) -> int | None:
     """The integer that the expression is at these sizes; None where that is not known."""
+    import torch
+
     value = _size(node, frame)
     if not isinstance(value, torch.SymInt):
         return value if type(value) is int else None
@@ -102,6 +102,8 @@ def _number(node: ast.expr, frame: FrameType, sizes: Mapping[str, int]) -> int |
 
 def _size(node: ast.expr, frame: FrameType) -> Any:
     """A number, or a size of a tensor that a variable or an attribute holds."""
+    import torch
+
     if not isinstance(node, ast.Subscript):
         return _value(node, frame)
     if not isinstance(node.value, ast.Attribute) or node.value.attr != "shape":
