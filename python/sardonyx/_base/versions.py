@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import re
 import threading
 import warnings
@@ -121,20 +123,28 @@ def _requirements(package: str) -> Iterator[Requirement]:
     them, is not installed."""
     from importlib import metadata
 
-    try:
-        from packaging.requirements import InvalidRequirement, Requirement
-    except ImportError:
+    if importlib.util.find_spec("packaging") is None or installed(package) is None:
         return
-    for line in (metadata.requires(package) or ()) if installed(package) is not None else ():
-        try:
-            requirement = Requirement(line)
-        except InvalidRequirement:
-            continue
-        # The extra that a package names after another one holds wherever both are used.
-        extras = ("", requirement.name)
-        marker = requirement.marker
-        if marker is None or any(marker.evaluate({"extra": each}) for each in extras):
+    for line in metadata.requires(package) or ():
+        requirement = _that_holds(line)
+        if requirement is not None:
             yield requirement
+
+
+@functools.cache
+def _that_holds(line: str) -> Requirement | None:
+    """A requirement of packages' metadata; None where it is none here."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        requirement = Requirement(line)
+    except InvalidRequirement:
+        return None
+    # The extra that a package names after another one holds wherever both are used.
+    extras = ("", requirement.name)
+    marker = requirement.marker
+    holds = marker is None or any(marker.evaluate({"extra": each}) for each in extras)
+    return requirement if holds else None
 
 
 def _text(requirement: Requirement) -> str:
