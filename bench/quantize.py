@@ -199,7 +199,9 @@ class Detector(nn.Module):
         self.merged = nn.Sequential(
             convolution(64, 32), nn.ReLU(), convolution(32, 32, 2), nn.ReLU()
         )
-        self.head = nn.Sequential(nn.Flatten(), nn.Linear(32 * 36, 96), nn.ReLU(), nn.Linear(96, 13))
+        self.head = nn.Sequential(
+            nn.Flatten(), nn.Linear(32 * 36, 96), nn.ReLU(), nn.Linear(96, 13)
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Ten classes, then center and size."""
@@ -370,7 +372,10 @@ def with_onnxruntime(method: str) -> Callable[[Path, Path, str, torch.Tensor], N
                 return None if sample is None else {name: sample.numpy()}
 
         prepared = out.with_suffix(".prepared.onnx")
-        quant_pre_process(str(source), str(prepared))
+        try:
+            quant_pre_process(str(source), str(prepared))
+        except Exception:  # of what its symbolic inference does not know
+            quant_pre_process(str(source), str(prepared), skip_symbolic_shape=True)
         quantization.quantize_static(
             str(prepared),
             str(out),
