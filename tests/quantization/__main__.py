@@ -28,7 +28,7 @@ from tests.architectures.capturing import first_runnable
 
 # Frequent encoders and decoders, of texts, pictures and sounds.
 _FIRST = (
-    "bert", "roberta", "distilbert", "albert", "electra", "deberta_v2", "mpnet", "xlm_roberta",
+    "bert", "roberta", "distilbert", "albert", "electra", "deberta-v2", "mpnet", "xlm-roberta",
     "gpt2", "llama", "mistral", "qwen2", "gemma", "phi", "opt", "bloom", "t5", "bart", "vit",
     "deit", "beit", "swin", "convnext", "convnextv2", "resnet", "mobilenet_v1", "mobilenet_v2",
     "mobilevit", "regnet", "segformer", "dinov2", "poolformer", "efficientnet", "clip", "wav2vec2",
