@@ -414,7 +414,8 @@ def compare(subject: Subject, folder: Path) -> Iterator[Result]:
         out = folder / f"{subject.name}-{tool.replace(' ', '-')}.onnx"
         begin = time.process_time()
         try:
-            with contextlib.redirect_stdout(io.StringIO()):
+            # Some peers leave files in the working folder.
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(folder):
                 quantize(source, out, name, samples)
         except ImportError:
             continue
