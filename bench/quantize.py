@@ -199,7 +199,9 @@ class Detector(nn.Module):
         self.merged = nn.Sequential(
             convolution(64, 32), nn.ReLU(), convolution(32, 32, 2), nn.ReLU()
         )
-        self.head = nn.Sequential(nn.Flatten(), nn.Linear(32 * 36, 96), nn.ReLU(), nn.Linear(96, 13))
+        self.head = nn.Sequential(
+            nn.Flatten(), nn.Linear(32 * 36, 96), nn.ReLU(), nn.Linear(96, 13)
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Ten classes, then center and size."""
@@ -370,7 +372,10 @@ def with_onnxruntime(method: str) -> Callable[[Path, Path, str, torch.Tensor], N
                 return None if sample is None else {name: sample.numpy()}
 
         prepared = out.with_suffix(".prepared.onnx")
-        quant_pre_process(str(source), str(prepared))
+        try:
+            quant_pre_process(str(source), str(prepared))
+        except Exception:  # of what its symbolic inference does not know
+            quant_pre_process(str(source), str(prepared), skip_symbolic_shape=True)
         quantization.quantize_static(
             str(prepared),
             str(out),
@@ -409,7 +414,8 @@ def compare(subject: Subject, folder: Path) -> Iterator[Result]:
         out = folder / f"{subject.name}-{tool.replace(' ', '-')}.onnx"
         begin = time.process_time()
         try:
-            with contextlib.redirect_stdout(io.StringIO()):
+            # Some peers leave files in the working folder.
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(folder):
                 quantize(source, out, name, samples)
         except ImportError:
             continue
@@ -423,6 +429,37 @@ def compare(subject: Subject, folder: Path) -> Iterator[Result]:
         decibels = float(-10 * np.log10(max(noise, 1e-20)))
         faster = speedup(source, out, name, others)
         yield Result(subject.name, tool, decibels, accuracy, seconds, faster)
+
+
+def figures_of(results: list[Result]) -> dict[str, Any]:
+    """The table of the pages; of ONNX Runtime's methods the one of the best signal to noise."""
+    rows = []
+    for model in dict.fromkeys(each.model for each in results):
+        own = [each for each in results if each.model == model]
+        peers = [each for each in own if each.tool.startswith("onnxruntime")]
+        best = max(peers, key=lambda each: each.snr, default=None)
+        for each in own:
+            if each in peers and each is not best:
+                continue
+            is_float = each.tool == "float32"
+            rows.append(
+                [
+                    model,
+                    each.tool,
+                    None if is_float else f"{each.snr:.1f} dB",
+                    None if each.accuracy is None else f"{each.accuracy:.1%}",
+                    None if is_float else f"{each.seconds:.2f} s",
+                    None if is_float else f"{each.speedup:.2f}",
+                ]
+            )
+    return {
+        "about": "Signal to noise and accuracy on samples that were not calibrated on, CPU time to "
+        "quantize, and how many times faster than float32 a batch of 16 runs in ONNX Runtime. Of "
+        "the methods of `quantize_static`, the best is shown.",
+        "command": "make bench-quantize",
+        "columns": ["model", "tool", "signal to noise", "accuracy", "CPU time", "speedup"],
+        "rows": rows,
+    }
 
 
 def load_tools() -> None:
@@ -450,6 +487,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--names", nargs="+", help="some of the models")
     parser.add_argument("--json", metavar="FILE", help="write the figures")
+    parser.add_argument(
+        "--figures", metavar="FILE", help="write the entry of docs/data/figures.json"
+    )
     options = parser.parse_args(arguments)
     logging.disable(logging.WARNING)
     load_tools()
@@ -468,6 +508,8 @@ def main(arguments: list[str]) -> int:
                 )
     if options.json:
         Path(options.json).write_text(json.dumps([asdict(each) for each in results], indent=1))
+    if options.figures:
+        Path(options.figures).write_text(json.dumps(figures_of(results), ensure_ascii=False))
     return 0
 
 
