@@ -202,6 +202,13 @@ def canonical_relation(relation: Any) -> Any:
     return symbolic_shapes.canonicalize_bool_expr(relation)
 
 
+def rounded_quotient(size: Any, divisor: Any) -> Any:
+    """The expression of `size // divisor`."""
+    from torch.utils._sympy.functions import FloorDiv
+
+    return FloorDiv(size, divisor)
+
+
 def is_of_data(symbol: Any) -> bool:
     """Whether a symbol stands for a data-dependent number."""
     from torch.utils._sympy.symbol import SymT, symbol_is_type

@@ -11,6 +11,8 @@ from typing import Any
 
 import sympy
 
+from sardonyx._torch_private.sizes import rounded_quotient
+
 _REMAINDERS = frozenset({"Mod", "PythonMod"})
 
 
@@ -20,8 +22,6 @@ def as_multiple(size: Any) -> Any:
     as `k * ((n + k - 1) // k)`."""
     if not isinstance(size, sympy.Add):
         return size
-    from torch.utils._sympy.functions import FloorDiv
-
     for term in size.args:
         sign, remainder = term.as_coeff_Mul()
         if abs(sign) != 1 or not _is_remainder(remainder):
@@ -31,8 +31,8 @@ def as_multiple(size: Any) -> Any:
         if not _is_multiple(rest + sign * of, divisor):
             continue
         if sign == -1:
-            return as_multiple(divisor * FloorDiv(rest, divisor))
-        return divisor * FloorDiv(rest + divisor - 1, divisor)
+            return as_multiple(divisor * rounded_quotient(rest, divisor))
+        return divisor * rounded_quotient(rest + divisor - 1, divisor)
     return size
 
 
