@@ -6,6 +6,7 @@ What was tried and found is kept in a file, from which the next hunt goes on.
 from __future__ import annotations
 
 import argparse
+import gc
 import contextlib
 import json
 import logging
@@ -57,7 +58,12 @@ def main() -> int:
         hunt = multiprocessing.get_context("fork").Process(
             target=_hunt, args=(options.state, kinds, end)
         )
+        # The process must not collect what was made before it: a session of ONNX Runtime waits for
+        # threads that it does not have.
+        gc.collect()
+        gc.freeze()
         hunt.start()
+        gc.unfreeze()
         hunt.join()
         if (hunt.exitcode or 0) >= 0:
             break
