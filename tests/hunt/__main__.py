@@ -6,8 +6,8 @@ What was tried and found is kept in a file, from which the next hunt goes on.
 from __future__ import annotations
 
 import argparse
-import gc
 import contextlib
+import gc
 import json
 import logging
 import multiprocessing
