@@ -113,10 +113,28 @@ class Half(nn.Module):
         return x * 2 if x.shape[1] // 2 == 8 else x
 
 
-@pytest.mark.parametrize("model", [Chunks(), Half()])
-def test_the_models_own_questions_are_torch_exports(model):
-    subject = Subject(model, (torch.randn(2, 16, 8),), shapes=({0: Dim.AUTO, 1: Dim.AUTO},))
+def _of_both_dims(model):
+    return Subject(model, (torch.randn(2, 16, 8),), shapes=({0: Dim.AUTO, 1: Dim.AUTO},))
+
+
+def test_the_models_own_questions_are_torch_exports():
+    subject = _of_both_dims(Half())
     assert not difference(subject.by_torch(), subject.quickly())
+
+
+def test_a_loop_over_parts_bounds_the_length():
+    """torch.export keeps the number of parts as an expression of any length, and asserts it."""
+    subject = _of_both_dims(Chunks())
+    assert "s27: VR[2, int_oo]" in subject.by_torch()
+    assert "s27: VR[2, 64]" in subject.quickly()
+    made = sardonyx.export(
+        Chunks(),
+        (torch.randn(2, 16, 8),),
+        dynamic_shapes=({0: Dim("batch"), 1: Dim("length", max=64)},),
+    )
+    for sizes in ((1, 3), (3, 64)):
+        x = torch.randn(*sizes, 8)
+        torch.testing.assert_close(made(x)[0], Chunks()(x))
 
 
 def test_a_loop_is_right_where_its_note_says():
