@@ -1,6 +1,8 @@
-"""Sizes that are padded or cut to a multiple have one form, and windows of them stay dynamic."""
+"""Rounded quotients of sizes: multiples have one form, and negative divisors round as in Python."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import onnxruntime
@@ -63,3 +65,46 @@ def test_windows_of_any_image() -> None:
         x = torch.rand(sizes)
         (found,) = session.run(None, {session.get_inputs()[0].name: x.numpy()})
         np.testing.assert_allclose(found, Windows()(x).numpy(), rtol=1e-5)
+
+
+class Quotients(torch.nn.Module):
+    """`n // 2 // -4`, which PyTorch takes for `n // -8`, as a factor and as windows."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        x = x[:, ::2]
+        windows = -(x.shape[1] // -4)
+        padded = pad(x, (0, windows * 4 - x.shape[1]))
+        return x * windows, padded.unflatten(1, (windows, 4)).sum(-1)
+
+
+@pytest.mark.parametrize("capture", ["quick", "torch"])
+def test_quotients_by_negative_numbers(capture: str) -> None:
+    dims = ({1: torch.export.Dim("n", min=8)},)
+    program = sardonyx.export(
+        Quotients(), (torch.rand(2, 16),), dynamic_shapes=dims, capture=capture
+    )
+    for size in (8, 9, 17, 24):
+        x = torch.rand(2, size)
+        for found, expected in zip(program(x), Quotients()(x), strict=True):
+            torch.testing.assert_close(found, expected)
+
+
+def test_a_quotient_that_pytorch_has_wrong_is_no_wrong_model(tmp_path: Path) -> None:
+    class Factor(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * (x.shape[0] // 2 // -4)
+
+    dims = ({0: torch.export.Dim("n")},)
+    program = torch.export.export(Factor(), (torch.rand(10),), dynamic_shapes=dims)
+    torch.export.save(program, tmp_path / "model.pt2")
+    for convert in (
+        lambda: sardonyx.export(program),
+        lambda: sardonyx.convert(tmp_path / "model.pt2"),
+    ):
+        try:
+            converted = convert()
+        except sardonyx.errors.ProgramError as error:
+            assert [each.code for each in error.diagnostics] == ["SX1205"]
+            assert "// -4" in str(error)
+        else:  # of a PyTorch that rounds it as Python does
+            torch.testing.assert_close(converted(torch.ones(9))[0], Factor()(torch.ones(9)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sardonyx._base.state import exporting, one_capture_at_a_time
 from sardonyx._torch_private import export as torch_export
+from sardonyx._torch_private import sizes as torch_sizes
 from sardonyx._torch_private.builtin_functions import typed_as_in_python
 
 from .patches.distributions import unvalidated_distributions
@@ -43,6 +44,7 @@ def capturing(model: torch.nn.Module | None = None, keywords: Iterable[str] = ()
         unvalidated_distributions(),
         plain_indices(),
         divmod_of_sizes(),
+        torch_sizes.negative_divisors_rounded(),
         linspace_of_sizes(),
         generators_left_out(),
     ):

@@ -120,6 +120,24 @@ def _with_expression(node: Any, expression: Any) -> Any:
 
 
 @contextmanager
+def negative_divisors_rounded() -> Iterator[None]:
+    """Within it, `n // -4` of sizes is `-((n + 3) // 4)`. PyTorch makes `n // 2 // -4` one quotient,
+    `n // -8`, which rounds the other way."""
+    from torch.fx.experimental.sym_node import SymNode
+
+    divided = SymNode.int_floordiv
+
+    def int_floordiv(node: Any, other: Any) -> Any:
+        if isinstance(other, SymNode) and other.expr.is_negative and node.expr.free_symbols:
+            by = other.neg()
+            return divided(node.add(by).sub(node.wrap_int(1)), by).neg()
+        return divided(node, other)
+
+    with patched(SymNode, "int_floordiv", int_floordiv):
+        yield
+
+
+@contextmanager
 def fractions_reduced_by_term() -> Iterator[None]:
     """Within it, a quotient of sizes is reduced by dividing each term of both sides by the common
     factor. PyTorch calls sympy.simplify() for that, which tries dozens of transformations: seconds
