@@ -177,8 +177,13 @@ def test_weights_alone() -> None:
     assert report.layers[0].bytes_after < report.layers[0].bytes_before / 5
     assert report.snr is not None
     assert report.snr > 15
-    with pytest.raises(sardonyx.ConversionError, match="SX1830"):
+    with pytest.raises(sardonyx.ConversionError, match=r"SX1830(?s:.)*choose onnxruntime-cpu"):
         sardonyx.quantize(model, scheme="w4a16", runtime="qnn")
+    of_bytes, _ = sardonyx.quantize(model, [x])
+    with pytest.raises(sardonyx.ConversionError, match=r"SX1833(?s:.)*--force"):
+        sardonyx.quantize(of_bytes, scheme="w4a16")
+    anew, _ = sardonyx.quantize(of_bytes, scheme="w4a16", force=True)
+    assert "MatMulNBits" in [node.op_type for node in anew.graph.node]
 
 
 def test_outputs_that_are_noise_are_warned_of() -> None:

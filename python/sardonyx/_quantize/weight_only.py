@@ -12,6 +12,7 @@ from sardonyx import _native
 from sardonyx._base.errors import ConversionError, refusal
 from sardonyx._optimize.precision import HeldWeight, Precision, native_precision
 
+from .arguments import TARGETS
 from .data import Feed, feeds
 from .measure import output_noise, worst
 from .options import WEIGHT_ONLY, Quantization
@@ -26,9 +27,9 @@ def quantize_weights(
     model: Any, data: Any, options: Quantization, folder: Path
 ) -> tuple[_native.Model, QuantizationReport]:
     """As `sardonyx.optimize(precision="int4")`; with the errors of the outputs where there are
-    samples. Raises SX1830 for targets without it."""
-    targets = _native.target_names()
-    if options.runtime not in targets:
+    samples. Raises SX1830 for targets without it, SX1833 where no weight can be quantized."""
+    if options.runtime not in _native.target_names():
+        targets = [each for each in TARGETS if each in _native.target_names()]
         raise refusal(
             "SX1830",
             f"there are no block-wise quantized weights for '{options.runtime}'",
@@ -38,6 +39,8 @@ def quantize_weights(
     mixed: Any = options.mixed  # whose names the native library checks
     begin = time.perf_counter()
     native = copy_of(model, folder)
+    if options.force:
+        _native.remove_quantization(native)
     weights = _native.simplify(
         native,
         opset=None,
@@ -52,6 +55,13 @@ def quantize_weights(
         dims=_native.DimOptions(),
     )[2]
     layers = tuple(_layer(HeldWeight(each)) for each in weights)
+    if not layers:
+        raise refusal(
+            "SX1833",
+            "the model has no weight for w4a16, which takes matrices of float32 products",
+            "choose another scheme; --force (force=True) quantizes a model in QDQ form anew",
+            ConversionError,
+        )
     report = QuantizationReport(options.runtime, WEIGHT_ONLY, layers, (), 0, 0)
     report = replace(report, seconds={"quantize": time.perf_counter() - begin})
     if data is not None:

@@ -121,8 +121,8 @@ def _with_expression(node: Any, expression: Any) -> Any:
 
 @contextmanager
 def negative_divisors_rounded() -> Iterator[None]:
-    """Within it, `n // -4` of sizes is `-((n + 3) // 4)`. PyTorch makes `n // 2 // -4` one quotient,
-    `n // -8`, which rounds the other way."""
+    """Within it, `n // -4` of sizes is `-((n + 3) // 4)`. PyTorch merges `n // 2 // -4` into one
+    quotient, `n // -8`, which rounds the other way."""
     from torch.fx.experimental.sym_node import SymNode
 
     divided = SymNode.int_floordiv
