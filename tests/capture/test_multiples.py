@@ -10,7 +10,7 @@ import onnxruntime
 import pytest
 import sympy
 import torch
-from torch.nn.functional import pad
+from torch.nn.functional import avg_pool1d, pad
 from torch.utils._sympy.functions import FloorDiv, Mod, PythonMod
 
 import sardonyx
@@ -107,3 +107,22 @@ def test_a_quotient_that_pytorch_has_wrong_is_no_wrong_model(tmp_path: Path) -> 
             converted = convert()
         if converted is not None:  # of a PyTorch that rounds it as Python does
             torch.testing.assert_close(converted(torch.ones(9))[0], Factor()(torch.ones(9)))
+
+
+class Pairs(torch.nn.Module):
+    """Adds neighbors of what is padded to an even size."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = avg_pool1d(x, 4)
+        x = pad(x, (0, x.shape[-1] % 2))
+        return x[..., 0::2] + x[..., 1::2] * 2
+
+
+def test_a_declared_size_is_not_restricted_to_some_multiples() -> None:
+    """torch.export takes the width for `8 * s - 3`."""
+    dims = ({2: torch.export.Dim("w", min=1)},)
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match="at least 4"):
+        program = sardonyx.export(Pairs(), (torch.rand(1, 2, 29),), dynamic_shapes=dims)
+    for size in (8, 12, 29):
+        x = torch.rand(1, 2, size)
+        torch.testing.assert_close(program(x)[0], Pairs()(x))

@@ -21,7 +21,7 @@ class ConstantDim(NamedTuple):
 
     input: str
     axis: int
-    size: int
+    size: int | str  # an expression where some sizes are left
     wanted: Wanted
     place: Place | None
 
@@ -71,12 +71,37 @@ def constant_dims(
 
     `places`: the lines that fixed sizes, by torch.export's names for these.
     """
-    return [
-        ConstantDim(name, axis, size, wanted, places.get(leaf.source_of(axis)))
-        for name, value, leaf in named_inputs(program, leaves)
-        for axis, wanted in leaf.dims.items()
-        if (size := _constant(program, _size(value, axis))) is not None
-    ]
+    free = _free_sizes(program)
+    found = []
+    for name, value, leaf in named_inputs(program, leaves):
+        for axis, wanted in leaf.dims.items():
+            now = _size(value, axis)
+            size: int | str | None = _constant(program, now)
+            if size is None:
+                size = _restricted(now, wanted, free)
+            if size is not None:
+                found.append(
+                    ConstantDim(name, axis, size, wanted, places.get(leaf.source_of(axis)))
+                )
+    return found
+
+
+def _free_sizes(program: ExportedProgram) -> set[Any]:
+    """The symbols that are sizes of inputs as they are."""
+    values = [node.meta.get("val") for node in program.graph.find_nodes(op="placeholder")]
+    sizes = [size for value in values for size in (value, *getattr(value, "shape", ()))]
+    found = (size.node.expr for size in sizes if hasattr(size, "node"))
+    return {each for each in found if each.is_Symbol}
+
+
+def _restricted(size: Any, wanted: Wanted, free: set[Any]) -> str | None:
+    """The expression that a size must be, of which the user said that it may be any: 8 times
+    something, say. One of other sizes restricts nothing."""
+    if wanted.insistence is not Insistence.MUST_VARY or wanted.root is not None:
+        return None
+    if not hasattr(size, "node") or size.node.expr.is_Symbol:
+        return None
+    return None if size.node.expr.free_symbols <= free else str(size)
 
 
 def equal_dims(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
