@@ -60,7 +60,6 @@ def main() -> int:
         )
         # The process must not collect what was made before it: a session of ONNX Runtime waits for
         # threads that it does not have.
-        gc.collect()
         gc.freeze()
         hunt.start()
         gc.unfreeze()
