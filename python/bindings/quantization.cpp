@@ -82,8 +82,7 @@ nb::dict quantize(Model& model, const Statistics& statistics, const Calibration*
   const quantization::Report report = run();
   // Weights of another checkpoint would need other statistics.
   model.set_origins(nullptr);
-  std::erase_if(model.internal().metadata,
-                [](const auto& entry) { return entry.first == refresh::kKey; });
+  refresh::erase_record(model.internal());
   return report_of(report);
 }
 
@@ -144,9 +143,7 @@ void bind_quantization(nb::module_& module) {
       .def(
           "__init__",
           [](Calibration* self, Model& model, const Options& options, std::size_t rows) {
-            if (quantization::is_quantized(model.internal()))
-              base::fail("SX1831", "the model is quantized already",
-                         "quantize the model in float that it was made of");
+            quantization::check_is_float(model.internal());
             const auto placement =
                 quantization::place(model.internal(), *options.target, options.keep);
             new (self) Calibration(placement, rows);

@@ -26,9 +26,7 @@ quantization::Options named(const QuantizationOptions& options) {
 quantization::Calibration calibration_of(const Model& model, const quantization::Options& options,
                                          std::size_t rows) {
   onnx::Model& graph = model.internal();
-  if (quantization::is_quantized(graph))
-    base::fail("SX1831", "the model is quantized already",
-               "quantize the model in float that it was made of");
+  quantization::check_is_float(graph);
   const std::int64_t opset = onnx::opset_of(graph.graph);
   if (opset != 0 && opset < options.opset)
     base::fail("SX1504",
@@ -104,8 +102,7 @@ QuantizationReport quantize(Model& model, const NextSample& next,
                                                        &calibration.inputs(), native);
   // Weights of another checkpoint would need other statistics.
   model.set_origins(nullptr);
-  std::erase_if(model.internal().metadata,
-                [](const auto& entry) { return entry.first == refresh::kKey; });
+  refresh::erase_record(model.internal());
   return report_of(std::move(report), calibration.statistics().samples());
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/diagnostic.h"
 #include "onnx/gen/op.h"
 #include "precision/selection.h"
 
@@ -251,15 +252,15 @@ Placement place(onnx::Model& model, const targets::QuantizationTarget& target,
   return Placing(model, target, keep).run();
 }
 
-bool is_quantized(const onnx::Model& model) {
+void check_is_float(const onnx::Model& model) {
   for (const Node* node = model.graph->first; node != nullptr; node = node->next) {
     const std::string_view type = node->op_type;
     if (type.starts_with("QLinear") || type == "QuantizeLinear" || type == "DequantizeLinear" ||
         type == "MatMulNBits" || type == "MatMulInteger" || type == "ConvInteger" ||
         type == "GatherBlockQuantized" || type == "DynamicQuantizeLinear")
-      return true;
+      base::fail("SX1831", "the model is quantized already",
+                 "quantize the model in float that it was made of");
   }
-  return false;
 }
 
 }  // namespace sardonyx::quantization

@@ -45,7 +45,7 @@ struct Placement {
 Placement place(onnx::Model& model, const targets::QuantizationTarget& target,
                 const std::vector<std::string>& keep);
 
-// Whether the model has quantized tensors.
-bool is_quantized(const onnx::Model& model);
+// Throws SX1831 for a model that has quantized tensors.
+void check_is_float(const onnx::Model& model);
 
 }  // namespace sardonyx::quantization

@@ -43,9 +43,7 @@ class Quantizing {
               options.target->power_of_two} {}
 
   Report run() {
-    if (is_quantized(model_))
-      base::fail("SX1831", "the model is quantized already",
-                 "quantize the model in float that it was made of");
+    check_is_float(model_);
     placement_ = place(model_, *options_.target, options_.keep);
     if (placement_.layers.empty()) fail_empty();
     find_mixed();

@@ -307,6 +307,10 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
   return std::memcmp(a.data, b.data, static_cast<std::size_t>(a.byte_count())) == 0;
 }
 
+void erase_record(onnx::Model& model) {
+  std::erase_if(model.metadata, [](const auto& entry) { return entry.first == kKey; });
+}
+
 std::string record(const onnx::Model& model, const Origins& origins) {
   Recorder recorder(model, origins);
   for (const ValueInfo* value : model.initializers)

@@ -44,6 +44,9 @@ struct Origins {
   std::map<std::string, std::string> program;
 };
 
+// Takes the record out of a model whose weights cannot be replaced any more.
+void erase_record(onnx::Model& model);
+
 // Empty where no weight of the program is left.
 std::string record(const onnx::Model& model, const Origins& origins);
 

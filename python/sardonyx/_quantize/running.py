@@ -33,20 +33,8 @@ class FloatModel:
         native = copy_of(model, folder)
         if dequantize:
             _native.remove_quantization(native)
-        opset = native.opsets.get("", 0)
-        _native.simplify(
-            native,
-            opset=max(opset, oldest_opset) or None,
-            runtime=_RUNTIME,
-            stop_after="",
-            disable=[],
-            precision=_native.PrecisionOptions(),
-            functions=False,
-            inline_functions=True,
-            freeze_initializers=True,
-            is_as_read=True,
-            dims=_native.DimOptions(),
-        )
+        opset = max(native.opsets.get("", 0), oldest_opset)
+        optimized(native, _RUNTIME, _native.PrecisionOptions(), opset or None)
         _native.write(native, str(self.path))
         self.inputs = tuple(_input(*each) for each in native.inputs)
         self.outputs = tuple(name for name, dtype, _ in native.outputs if dtype == "float32")
@@ -101,6 +89,29 @@ def _options(*, as_written: bool) -> Any:
     if as_written:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     return options
+
+
+def optimized(
+    native: _native.Model,
+    runtime: str,
+    precision: _native.PrecisionOptions,
+    opset: int | None = None,
+) -> Any:
+    """Optimizes a model in place, without functions and with its initializers as constants; returns
+    the weights in other types."""
+    return _native.simplify(
+        native,
+        opset=opset,
+        runtime=runtime,
+        stop_after="",
+        disable=[],
+        precision=precision,
+        functions=False,
+        inline_functions=True,
+        freeze_initializers=True,
+        is_as_read=True,
+        dims=_native.DimOptions(),
+    )[2]
 
 
 def copy_of(model: Any, folder: Path) -> _native.Model:

@@ -17,7 +17,7 @@ from .data import Feed, feeds
 from .measure import output_noise, worst
 from .options import WEIGHT_ONLY, Quantization
 from .report import QuantizationReport, QuantizedLayer
-from .running import FloatModel, copy_of, run
+from .running import FloatModel, copy_of, optimized, run
 
 # Samples that errors are measured on.
 _MEASURED = 16
@@ -41,19 +41,8 @@ def quantize_weights(
     native = copy_of(model, folder)
     if options.force:
         _native.remove_quantization(native)
-    weights = _native.simplify(
-        native,
-        opset=None,
-        runtime=options.runtime,
-        stop_after="",
-        disable=[],
-        precision=native_precision(Precision("int4", keep=options.keep, mixed=mixed)),
-        functions=False,
-        inline_functions=True,
-        freeze_initializers=True,
-        is_as_read=True,
-        dims=_native.DimOptions(),
-    )[2]
+    precision = native_precision(Precision("int4", keep=options.keep, mixed=mixed))
+    weights = optimized(native, options.runtime, precision)
     layers = tuple(_layer(HeldWeight(each)) for each in weights)
     if not layers:
         raise refusal(
@@ -65,7 +54,7 @@ def quantize_weights(
     report = QuantizationReport(options.runtime, WEIGHT_ONLY, layers, (), 0, 0)
     report = replace(report, seconds={"quantize": time.perf_counter() - begin})
     if data is not None:
-        source = FloatModel(model, 0, folder)
+        source = FloatModel(model, 0, folder, dequantize=options.force)
         samples = itertools.islice(feeds(data, source.inputs, options.batch), _MEASURED)
         report = _measured(report, native, source, list(samples))
     return native, report
