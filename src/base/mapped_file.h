@@ -1,6 +1,7 @@
 // A file mapped into memory for reading.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -41,6 +42,27 @@ class MappedFile {
 // MappedFile::release() of whichever live MappedFile holds `part`; memory that is no MappedFile's
 // is left alone (letting go of pages that are not a file's would lose what is in them).
 void release_pages(std::span<const std::byte> part) noexcept;
+
+// Bytes that are read once, from any threads: lets go of their pages now and then.
+class ResidentPages {
+ public:
+  explicit ResidentPages(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  void add(std::int64_t bytes_read) {
+    if (resident_.fetch_add(bytes_read) + bytes_read >= kMost) release();
+  }
+  void release() {
+    resident_ = 0;
+    release_pages(bytes_);
+  }
+
+ private:
+  // Each time costs a run over all pages.
+  static constexpr std::int64_t kMost = std::int64_t{32} << 20;
+
+  std::span<const std::byte> bytes_;
+  std::atomic<std::int64_t> resident_ = 0;
+};
 
 // Asks for pages of a live MappedFile together, which takes less time than one after the other as
 // they are read. Only advice.

@@ -1,7 +1,6 @@
 #include "onnx/graph/dequantized.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "base/mapped_file.h"
@@ -9,29 +8,20 @@
 namespace sardonyx::onnx {
 namespace {
 
-// Of a file's pages, before they are let go of. Each time costs a run over all of them.
-constexpr std::int64_t kMaxResident = std::int64_t{32} << 20;
-
 // Elements that bytes of a file stand for.
 class OfFile : public ElementSource {
  public:
   OfFile(std::int64_t rows, std::int64_t columns, std::span<const std::byte> bytes, Owners owners)
-      : ElementSource(rows, columns), bytes_(bytes), owners_(std::move(owners)) {}
+      : ElementSource(rows, columns), pages_(bytes), owners_(std::move(owners)) {}
 
-  void release() const override {
-    resident_ = 0;
-    base::release_pages(bytes_);
-  }
+  void release() const override { pages_.release(); }
 
  protected:
-  void count_read(std::int64_t bytes) const {
-    if (resident_.fetch_add(bytes) + bytes >= kMaxResident) release();
-  }
+  void count_read(std::int64_t bytes) const { pages_.add(bytes); }
 
  private:
-  std::span<const std::byte> bytes_;
+  mutable base::ResidentPages pages_;
   Owners owners_;
-  mutable std::atomic<std::int64_t> resident_ = 0;
 };
 
 std::int64_t words_of(const kernels::CodeMatrix& codes) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
 #include <vector>
 
@@ -33,8 +32,6 @@ constexpr std::int64_t kPieceRows = 64;
 constexpr std::int64_t kMade = std::int64_t{64} << 10;
 // Elements that are computed at a time.
 constexpr std::int64_t kRun = 1024;
-// Of a file's pages, before they are let go of. Each time costs a run over all of them.
-constexpr std::int64_t kResidentBytes = std::int64_t{32} << 20;
 
 std::int64_t width_of(DType dtype) { return base::bit_width(dtype) / 8; }
 
@@ -124,21 +121,16 @@ void compute_rectangle(const Tensor& tensor, bool is_cast, std::int64_t number, 
 // Lets go of a mapped tensor's pages now and then, whichever threads read them.
 class Residence {
  public:
-  explicit Residence(const Tensor& tensor) : tensor_(tensor), bytes_(extent(tensor)) {}
+  explicit Residence(const Tensor& tensor) : tensor_(tensor), pages_(extent(tensor)) {}
   ~Residence() { release_elements(tensor_); }
   Residence(const Residence&) = delete;
   Residence& operator=(const Residence&) = delete;
 
-  void add(std::int64_t bytes) {
-    if (resident_.fetch_add(bytes) + bytes < kResidentBytes) return;
-    resident_ = 0;
-    base::release_pages(bytes_);
-  }
+  void add(std::int64_t bytes) { pages_.add(bytes); }
 
  private:
   const Tensor& tensor_;
-  std::span<const std::byte> bytes_;
-  std::atomic<std::int64_t> resident_ = 0;
+  base::ResidentPages pages_;
 };
 
 // Elements that lie one after the other, whatever the axes are.
