@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import NamedTuple
 
-from . import builtin_functions, export, operators, questions, state
+from . import builtin_functions, export, operators, questions, sizes, state
 from .probing import Probe
 
 
@@ -49,6 +49,7 @@ _PROBES = (
     operators.SHAPES_OF_OTHERS,
     operators.WHOLE_RECURRENCES,
     operators.INDICES,
+    sizes.QUOTIENTS,
     state.BOUND_APPLIES,
     Probe("TorchScript in memory", _script_imports),
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .probing import patched
+from .probing import Probe, has, patched
 
 if TYPE_CHECKING:
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
@@ -119,10 +119,19 @@ def _with_expression(node: Any, expression: Any) -> Any:
     return SymNode(expression, node.shape_env, node.pytype, node.hint, fx_node=node.fx_node)
 
 
+QUOTIENTS = Probe(
+    "quotients of sizes by negative numbers",
+    has("torch.fx.experimental.sym_node", "SymNode.int_floordiv"),
+)
+
+
 @contextmanager
 def negative_divisors_rounded() -> Iterator[None]:
     """Within it, `n // -4` of sizes is `-((n + 3) // 4)`. PyTorch merges `n // 2 // -4` into one
     quotient, `n // -8`, which rounds the other way."""
+    if not QUOTIENTS.available:
+        yield
+        return
     from torch.fx.experimental.sym_node import SymNode
 
     divided = SymNode.int_floordiv
