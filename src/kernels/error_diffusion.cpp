@@ -51,6 +51,7 @@ HWY_INLINE void project(const float* panel, const float* errors, std::size_t row
                         float* products) {
   const std::size_t count = hn::Lanes(kFloats);
   // Vectors may have no size that the compiler knows, so that std::array cannot hold them.
+  // Vectors may have no size that the compiler knows, so that std::array cannot hold them.
   // NOLINTNEXTLINE(modernize-avoid-c-arrays)
   hn::Vec<Floats> sums[kBlock];
   for (auto& sum : sums) sum = hn::Zero(kFloats);

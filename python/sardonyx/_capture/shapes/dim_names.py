@@ -95,8 +95,8 @@ def _free_sizes(program: ExportedProgram) -> set[Any]:
 
 
 def _restricted(size: Any, wanted: Wanted, free: set[Any]) -> str | None:
-    """The expression that a size must be, of which the user said that it may be any: 8 times
-    something, say. One of other sizes restricts nothing."""
+    """The expression that captures have for a size, where the user declared that it may be any: 8
+    times something, say. An expression of other inputs' sizes restricts nothing."""
     if wanted.insistence is not Insistence.MUST_VARY or wanted.root is not None:
         return None
     if not hasattr(size, "node") or size.node.expr.is_Symbol:

@@ -49,7 +49,7 @@ class Merge {
   AbstractValue optionals(const AbstractValue& left, const AbstractValue& right,
                           const std::string& name);
   program::Value* output(program::Value* left, program::Value* right, const std::string& name);
-  // Of tensors whose rank the branches decide, of which nothing asks for it.
+  // Of tensors whose rank the branches decide, and nothing asks for.
   static program::Value* without_rank(const AbstractValue& datum);
   AbstractValue tensors(const AbstractValue& left, const AbstractValue& right,
                         const std::string& name);

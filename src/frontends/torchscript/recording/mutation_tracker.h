@@ -39,12 +39,12 @@ class MutationTracker {
 
   // A list of tensors holds a copy of the tensor: a later mutation of it would have to show there.
   void copy_into_list(const program::Value* element);
-  // Rejects a call that mutates a tensor of which a list holds a copy.
+  // Rejects a call that mutates a tensor whose copy is in a list.
   void check_write(const program::Schema& schema, const std::vector<program::Argument>& arguments);
   [[noreturn]] static void refuse_write_to_element(const std::string& op);
   // Whether the program has mutated the tensor, or what it is a view of.
   bool was_written(const program::Value* value) const;
-  // Tensors of which lists hold copies, and those that were mutated, in order: both as those that
+  // Tensors whose copies are in lists, and those that were mutated, in order: both as those that
   // they are views of.
   const std::unordered_set<const program::Value*>& copied() const { return copied_; }
   const std::vector<const program::Value*>& written() const { return written_; }

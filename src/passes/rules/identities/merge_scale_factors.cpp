@@ -89,7 +89,7 @@ std::optional<Tensor> product(const Node* first, const ValueInfo* a, const Node*
   return Tensor::of_bytes(made.dtype, std::move(dims), bytes);
 }
 
-// A factor in float64, as steps of which weights can be computed anew.
+// A factor in float64, as steps that compute weights anew.
 Tensor recorded_factor(const Node* node, const ValueInfo* by) {
   const Tensor wide = onnx::computed("Cast", {onnx::recorded(*by)}, {{"to", DType::kFloat64, {}}});
   if (!node->is(Op::kDiv)) return wide;
