@@ -49,20 +49,20 @@ if(NOT TARGET ZLIB::ZLIB)
   target_include_directories(zlibstatic PUBLIC "${zlib_SOURCE_DIR}" "${zlib_BINARY_DIR}")
 endif()
 
-# Of Highway we use the headers and the one file that asks which instructions the processor has.
+# Of Highway we use the headers alone: constructors of its shared library measure the clock, which costs
+# each start of the command 5 ms. src/kernels/targets.cpp asks for the processor's instructions.
 if(NOT SARDONYX_SELF_CONTAINED)
-  find_package(hwy QUIET)
+  find_path(HIGHWAY_INCLUDE_DIR hwy/highway.h)
+  mark_as_advanced(HIGHWAY_INCLUDE_DIR)
 endif()
-if(hwy_FOUND)
-  add_library(sardonyx_highway INTERFACE)
-  target_link_libraries(sardonyx_highway INTERFACE hwy::hwy)
-else()
+if(NOT HIGHWAY_INCLUDE_DIR)
   sardonyx_fetch(highway 566fc77315878473d9a6bd815f7de78c73734acdcb745c3dde8579560ac5440e
                  https://github.com/google/highway/archive/refs/tags/1.0.3.tar.gz
                  OPTIONS SOURCE_SUBDIR none)
-  add_library(sardonyx_highway STATIC "${highway_SOURCE_DIR}/hwy/targets.cc")
-  target_include_directories(sardonyx_highway SYSTEM PUBLIC "${highway_SOURCE_DIR}")
+  set(HIGHWAY_INCLUDE_DIR "${highway_SOURCE_DIR}")
 endif()
+add_library(sardonyx_highway INTERFACE)
+target_include_directories(sardonyx_highway SYSTEM INTERFACE "${HIGHWAY_INCLUDE_DIR}")
 # Beside plain loops, three sets of instructions on x86 (SSE4, AVX2 and AVX-512) and one on ARM: the
 # others are hardly faster and make the library larger.
 target_compile_definitions(sardonyx_highway INTERFACE

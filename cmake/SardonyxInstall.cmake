@@ -64,16 +64,12 @@ if(TARGET sardonyx_library AND NOT SKBUILD)
   get_property(layers GLOBAL PROPERTY SARDONYX_LAYERS)
   list(REMOVE_ITEM layers sardonyx_live)  # the extension's
   list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
-  if(NOT hwy_FOUND)
-    list(APPEND objects $<TARGET_OBJECTS:sardonyx_highway>)
-  endif()
   add_library(sardonyx_static STATIC EXCLUDE_FROM_ALL ${objects})
   set_target_properties(sardonyx_static PROPERTIES OUTPUT_NAME sardonyx EXPORT_NAME static
                                                    LINKER_LANGUAGE CXX)
   target_include_directories(sardonyx_static PUBLIC "$<INSTALL_INTERFACE:${include_dir}>")
   target_compile_features(sardonyx_static PUBLIC cxx_std_20)
   target_link_libraries(sardonyx_static PRIVATE simdjson::simdjson fmt::fmt ZLIB::ZLIB
-                                                $<$<BOOL:${hwy_FOUND}>:hwy::hwy>
                                                 ${CMAKE_DL_LIBS})
   install(TARGETS sardonyx_static EXPORT sardonyx-static DESTINATION "${library_dir}"
           COMPONENT static EXCLUDE_FROM_ALL)

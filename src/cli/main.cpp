@@ -1,5 +1,7 @@
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
@@ -26,6 +28,21 @@ class PlainFormatter : public CLI::Formatter {
   }
 };
 
+// Adds the command of that name; all of them where there is none.
+void add_commands(CLI::App& app, std::string_view name, int& exit_code) {
+  using namespace sardonyx::cli;
+  constexpr std::pair<std::string_view, void (*)(CLI::App&, int&)> kCommands[] = {
+      {"convert", add_convert},
+      {"inspect", add_inspect},
+      {"optimize", add_optimize},
+      {"diff", add_diff}};
+  for (const auto& [command, add] : kCommands)
+    if (command == name) return add(app, exit_code);
+  for (const auto& [command, add] : kCommands) add(app, exit_code);
+  add_python_commands(app);
+  add_manual(app, exit_code);  // of all commands above
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -50,12 +67,7 @@ int main(int argc, char** argv) {
       "Exit codes: 0 success, 1 the input could not be read, converted or written, 2 wrong usage.\n"
       "Every error has a code, such as SX1300: see docs/diagnostics.md.");
   int exit_code = sardonyx::cli::kSuccess;
-  sardonyx::cli::add_convert(app, exit_code);
-  sardonyx::cli::add_inspect(app, exit_code);
-  sardonyx::cli::add_optimize(app, exit_code);
-  sardonyx::cli::add_diff(app, exit_code);
-  sardonyx::cli::add_python_commands(app);
-  sardonyx::cli::add_manual(app, exit_code);  // of all commands above
+  add_commands(app, argc > 1 ? argv[1] : "", exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <exception>
-#include <iterator>
 #include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -31,43 +34,57 @@ struct NotRecorded : std::exception {};
 
 std::string quoted(std::string_view text) { return json_string(text); }
 
-std::string hex(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte each : bytes) fmt::format_to(std::back_inserter(text), "{:02x}", each);
-  return text;
+void append_hex(std::string& out, std::span<const std::byte> bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (const std::byte each : bytes) {
+    out += kDigits[std::to_integer<std::size_t>(each >> 4)];
+    out += kDigits[std::to_integer<std::size_t>(each & std::byte{15})];
+  }
 }
 
-std::string literal(const Tensor& tensor) {
+void append_literal(std::string& out, const Tensor& tensor) {
   const bool has_bytes = tensor.data != nullptr || tensor.element_count() == 0;
   if (!has_bytes || !tensor.strings.empty() || base::bit_width(tensor.dtype) < 8 ||
       tensor.byte_count() > kMaxLiteral || onnx::derivation_of(tensor) != nullptr)
     throw NotRecorded();
-  const std::vector<std::byte> bytes = bytes_of(tensor);
+  std::vector<std::byte> copied;
+  std::span<const std::byte> bytes(tensor.data, static_cast<std::size_t>(tensor.byte_count()));
+  if (!tensor.is_materialized() || !tensor.contiguous()) bytes = copied = bytes_of(tensor);
   const auto width = static_cast<std::size_t>(base::bit_width(tensor.dtype) / 8);
-  std::string runs;
+  out += R"({"literal":")";
+  out += type_text(tensor.dtype, tensor.dims);
+  out += R"(","runs":[)";
   for (std::size_t at = 0; at < bytes.size();) {
     std::size_t end = at + width;
     while (end < bytes.size() && std::memcmp(&bytes[at], &bytes[end], width) == 0) end += width;
-    runs += fmt::format("{}[{},\"{}\"]", runs.empty() ? "" : ",", (end - at) / width,
-                        hex(std::span(bytes).subspan(at, width)));
+    out += at == 0 ? "[" : ",[";
+    out += std::to_string((end - at) / width);
+    out += ",\"";
+    append_hex(out, bytes.subspan(at, width));
+    out += "\"]";
     at = end;
   }
-  return fmt::format(R"({{"literal":"{}","runs":[{}]}})", type_text(tensor.dtype, tensor.dims),
-                     runs);
+  out += "]}";
 }
 
-std::string attribute_text(const onnx::Attribute& attribute) {
-  if (const auto* one = std::get_if<std::int64_t>(&attribute.data)) return fmt::format("{}", *one);
-  if (const auto* type = std::get_if<base::DType>(&attribute.data))
-    return fmt::format("{}", static_cast<std::int64_t>(*type));
-  if (const auto* text = std::get_if<std::string>(&attribute.data)) return quoted(*text);
-  if (const auto* real = std::get_if<float>(&attribute.data))
-    return fmt::format(R"({{"real":"{}"}})", hex(std::as_bytes(std::span(real, 1))));
-  if (const auto* all = std::get_if<std::vector<std::int64_t>>(&attribute.data))
-    return fmt::format("[{}]", fmt::join(*all, ","));
-  if (const auto* tensor = std::get_if<std::shared_ptr<const Tensor>>(&attribute.data))
-    return literal(**tensor);
-  throw NotRecorded();
+void append_attribute(std::string& out, const onnx::Attribute& attribute) {
+  if (const auto* one = std::get_if<std::int64_t>(&attribute.data)) {
+    out += std::to_string(*one);
+  } else if (const auto* type = std::get_if<base::DType>(&attribute.data)) {
+    out += std::to_string(static_cast<std::int64_t>(*type));
+  } else if (const auto* text = std::get_if<std::string>(&attribute.data)) {
+    out += quoted(*text);
+  } else if (const auto* real = std::get_if<float>(&attribute.data)) {
+    out += R"({"real":")";
+    append_hex(out, std::as_bytes(std::span(real, 1)));
+    out += R"("})";
+  } else if (const auto* all = std::get_if<std::vector<std::int64_t>>(&attribute.data)) {
+    out += fmt::format("[{}]", fmt::join(*all, ","));
+  } else if (const auto* tensor = std::get_if<std::shared_ptr<const Tensor>>(&attribute.data)) {
+    append_literal(out, **tensor);
+  } else {
+    throw NotRecorded();
+  }
 }
 
 class Recorder {
@@ -79,7 +96,8 @@ class Recorder {
     if (!value.is_weight && value.made_of.empty() && tensor.recipe == nullptr) return;
     Weights weights;
     try {
-      const std::string recipe = recipe_of(value, tensor, weights);
+      std::string recipe;
+      append_recipe(recipe, value, tensor, weights);
       if (weights.empty()) return;
       if (recipe != quoted(value.name)) add_entry(made_, value.name, recipe);
       weights_.merge(weights);
@@ -94,15 +112,15 @@ class Recorder {
     }
   }
 
-  std::string text() const {
+  std::string text() {
     if (weights_.empty()) return {};
     std::string weights, tied, program;
     for (const auto& [name, text] : origins_.program) add_entry(program, name, quoted(text));
-    for (const auto& [name, type] : weights_) add_entry(weights, name, quoted(type));
+    for (const Weight& weight : types_)
+      if (weights_.contains(&weight)) add_entry(weights, weight.first, quoted(weight.second));
     tied_.insert(origins_.tied.begin(), origins_.tied.end());
     for (const auto& [other, name] : tied_)
-      if (weights_.contains(name) && !weights_.contains(other))
-        add_entry(tied, other, quoted(name));
+      if (is_wanted(name) && !is_wanted(other)) add_entry(tied, other, quoted(name));
     return fmt::format(
         R"({{"version":{},"structure":"{}","program":{{{}}},"weights":{{{}}},"tied":{{{}}},)"
         R"("parts":[{}],"made":{{{}}},"fixed":{{{}}}}})",
@@ -110,18 +128,34 @@ class Recorder {
   }
 
  private:
-  using Weights = std::map<std::string, std::string>;  // name and type
+  using Types = std::map<std::string, std::string>;  // of the program's weights, by their names
+  using Weight = Types::value_type;
+  using Weights = std::set<const Weight*>;
+
+  struct Part {
+    std::size_t number = 0;
+    Weights weights;
+  };
+
+  bool is_wanted(const std::string& name) const {
+    const auto known = types_.find(name);
+    return known != types_.end() && weights_.contains(&*known);
+  }
 
   static void add_entry(std::string& entries, std::string_view name, std::string_view text) {
-    entries += fmt::format("{}{}:{}", entries.empty() ? "" : ",", quoted(name), text);
+    if (!entries.empty()) entries += ',';
+    entries += quoted(name);
+    entries += ':';
+    entries += text;
   }
 
   // What is derived of what no checkpoint has stays what it is.
-  bool is_of_local_weights(const ValueInfo& value) const {
+  bool is_of_local_weights(const ValueInfo& value) {
     if (onnx::derivation_of(*value.constant) == nullptr) return false;
     try {
       Weights weights;
-      recipe_of(value, *value.constant->recipe->source, weights);
+      std::string recipe;
+      append_recipe(recipe, value, *value.constant->recipe->source, weights);
       return weights.empty();
     } catch (const NotRecorded&) {
       return false;
@@ -134,31 +168,40 @@ class Recorder {
   }
 
   // `tensor`: the value's, or one of those that it is derived of.
-  std::string recipe_of(const ValueInfo& value, const Tensor& tensor, Weights& weights) const {
+  void append_recipe(std::string& out, const ValueInfo& value, const Tensor& tensor,
+                     Weights& weights) {
     const onnx::Derived* step = onnx::derivation_of(tensor);
-    if (step == nullptr) return recipe_of(onnx::recorded(value, tensor), weights);
+    if (step == nullptr) return append_recipe(out, onnx::recorded(value, tensor), weights);
     if (const onnx::Joined* joined = onnx::joined_of(tensor)) {
-      std::string parts;
-      for (const Tensor& part : joined->parts())
-        parts += (parts.empty() ? "" : ",") + recipe_of(value, part, weights);
-      return fmt::format(R"({{"join":[{}],"axis":{}}})", parts, joined->axis());
+      out += R"({"join":[)";
+      bool first = true;
+      for (const Tensor& part : joined->parts()) {
+        if (!std::exchange(first, false)) out += ',';
+        append_recipe(out, value, part, weights);
+      }
+      out += fmt::format(R"(],"axis":{}}})", joined->axis());
+      return;
     }
     const auto* coded = dynamic_cast<const precision::QuantizedWeight*>(step->how.get());
     if (coded == nullptr) throw NotRecorded();
     const kernels::BlockForm& form = coded->form();
-    return fmt::format(
-        R"({{"of":{},"blocks":{{"layout":{},"bits":{},"size":{},"symmetric":{},"search":{},)"
-        R"("scale":"{}","part":{}}}}})",
-        recipe_of(value, *tensor.recipe->source, weights), static_cast<int>(coded->layout()),
-        form.bits, form.size, form.symmetric, form.search, base::dtype_name(form.scale),
-        step->part);
+    out += R"({"of":)";
+    append_recipe(out, value, *tensor.recipe->source, weights);
+    out += fmt::format(R"(,"blocks":{{"layout":{},"bits":{},"size":{},"symmetric":{},"search":{},)"
+                       R"("scale":"{}","part":{}}}}})",
+                       static_cast<int>(coded->layout()), form.bits, form.size, form.symmetric,
+                       form.search, base::dtype_name(form.scale), step->part);
   }
 
-  std::string recipe_of(const Tensor& recorded, Weights& weights) const {
+  void append_recipe(std::string& out, const Tensor& recorded, Weights& weights) {
     if (onnx::is_unknown(recorded)) throw NotRecorded();
-    if (recorded.recipe == nullptr) return literal(recorded);
+    if (recorded.recipe == nullptr) return append_literal(out, recorded);
+    const std::size_t start = out.size();
     const bool is_literal = !onnx::has_origin(recorded);
-    std::string text = is_literal ? literal(recorded) : origin_of(recorded, weights);
+    if (is_literal)
+      append_literal(out, recorded);
+    else
+      append_origin(out, recorded, weights);
     const std::string* const whole = named_alone(recorded);
     for (const onnx::Step& step : recorded.recipe->steps) {
       const auto* shared = std::get_if<onnx::Shared>(&step);
@@ -168,10 +211,13 @@ class Recorder {
         continue;
       }
       if (is_literal && shared == nullptr) continue;  // the literal is what comes of it
-      if (std::string with = with_step(step, weights); !with.empty())
-        text = fmt::format(R"({{"of":{},{}}})", text, with);
+      if (const std::string with = with_step(step, weights); !with.empty()) {
+        out.insert(start, R"({"of":)");
+        out += ',';
+        out += with;
+        out += '}';
+      }
     }
-    return text;
   }
 
   // The weight that the tensor is as it stands, whatever else it stands for; null where it is none.
@@ -185,66 +231,93 @@ class Recorder {
     return name != nullptr && !name->weight.empty() && is_alone ? &name->weight : nullptr;
   }
 
-  std::string origin_of(const Tensor& recorded, Weights& weights) const {
+  void append_origin(std::string& out, const Tensor& recorded, Weights& weights) {
     const onnx::Step& first = recorded.recipe->steps.front();
     if (const auto* computed = std::get_if<onnx::Computed>(&first))
-      return part_of(computed->formula, weights);
+      return append_part(out, computed->formula, weights);
     const std::string& name = std::get<onnx::Named>(first).weight;
-    const Tensor type = onnx::source_type(recorded);
     // What no checkpoint has stays what it is.
-    if (origins_.local.contains(name)) return local_text(name, recorded);
-    weights.emplace(name, type_text(type.dtype, type.dims));
-    return quoted(name);
+    if (origins_.local.contains(name)) return append_local(out, name, recorded);
+    const auto [known, is_new] = types_.try_emplace(name);
+    if (is_new) {
+      const Tensor type = onnx::source_type(recorded);
+      known->second = type_text(type.dtype, type.dims);
+    }
+    weights.insert(&*known);
+    out += quoted(name);
   }
 
-  std::string local_text(const std::string& name, const Tensor& recorded) const {
-    if (recorded.recipe->steps.size() == 1) return quoted(name);
+  void append_local(std::string& out, const std::string& name, const Tensor& recorded) const {
+    if (recorded.recipe->steps.size() == 1)
+      out += quoted(name);
+    else
+      append_constant(out, name);
+  }
+
+  // The data of an initializer that lies in the model as it is.
+  void append_constant(std::string& out, const std::string& name) const {
     for (const ValueInfo* value : model_.initializers)
       if (value->name == name && value->constant->recipe == nullptr)
-        return literal(*value->constant);
+        return append_literal(out, *value->constant);
     throw NotRecorded();
   }
 
   // What several recipes have in common stands once, before all that refer to it.
-  std::string part_of(const std::shared_ptr<const onnx::Formula>& formula, Weights& weights) const {
+  void append_part(std::string& out, const std::shared_ptr<const onnx::Formula>& formula,
+                   Weights& weights) {
     auto known = parts_.find(formula);
     if (known == parts_.end()) {
       Part part;
-      const std::string text = formula_text(*formula, part.weights);
+      std::string text;
+      append_formula(text, *formula, part.weights);
       part.number = parts_.size();
-      part_texts_ += (part_texts_.empty() ? "" : ",") + text;
+      if (!part_texts_.empty()) part_texts_ += ',';
+      part_texts_ += text;
       known = parts_.emplace(formula, std::move(part)).first;
     }
     weights.insert(known->second.weights.begin(), known->second.weights.end());
-    return fmt::format(R"({{"part":{}}})", known->second.number);
+    out += R"({"part":)";
+    out += std::to_string(known->second.number);
+    out += '}';
   }
 
-  std::string formula_text(const onnx::Formula& formula, Weights& weights) const {
-    std::string inputs, attributes;
-    for (const std::optional<Tensor>& operand : formula.operands)
-      inputs += (inputs.empty() ? "" : ",") +
-                (operand ? operand_text(*operand, weights) : std::string("null"));
-    for (const onnx::Attribute& each : formula.attributes)
-      add_entry(attributes, each.name, attribute_text(each));
-    return fmt::format(R"({{"op":{},"inputs":[{}],"attributes":{{{}}},"outputs":{},"output":{}}})",
-                       quoted(formula.op_type), inputs, attributes, formula.outputs,
-                       formula.output);
+  void append_formula(std::string& out, const onnx::Formula& formula, Weights& weights) {
+    out += R"({"op":)";
+    out += quoted(formula.op_type);
+    out += R"(,"inputs":[)";
+    for (const std::optional<Tensor>& operand : formula.operands) {
+      if (&operand != &formula.operands.front()) out += ',';
+      if (operand)
+        append_operand(out, *operand, weights);
+      else
+        out += "null";
+    }
+    out += R"(],"attributes":{)";
+    for (const onnx::Attribute& each : formula.attributes) {
+      if (&each != &formula.attributes.front()) out += ',';
+      out += quoted(each.name);
+      out += ':';
+      append_attribute(out, each);
+    }
+    out += R"(},"outputs":)";
+    out += std::to_string(formula.outputs);
+    out += R"(,"output":)";
+    out += std::to_string(formula.output);
+    out += '}';
   }
 
-  std::string operand_text(const Tensor& operand, Weights& weights) const {
-    std::string text = recipe_of(operand, weights);
+  void append_operand(std::string& out, const Tensor& operand, Weights& weights) {
     const auto* name = onnx::has_origin(operand)
                            ? std::get_if<onnx::Named>(&operand.recipe->steps.front())
                            : nullptr;
-    if (name == nullptr || !origins_.local.contains(name->weight)) return text;
-    for (const ValueInfo* value : model_.initializers)
-      if (value->name == name->weight && value->constant->recipe == nullptr)
-        return literal(*value->constant);
-    throw NotRecorded();
+    if (name != nullptr && origins_.local.contains(name->weight))
+      append_constant(out, name->weight);
+    else
+      append_recipe(out, operand, weights);
   }
 
   // Empty for an origin, which is no step.
-  std::string with_step(const onnx::Step& step, Weights& weights) const {
+  std::string with_step(const onnx::Step& step, Weights& weights) {
     if (std::holds_alternative<onnx::Named>(step) || std::holds_alternative<onnx::Computed>(step))
       return {};
     if (const auto* each = std::get_if<onnx::Permuted>(&step))
@@ -255,34 +328,35 @@ class Recorder {
       return fmt::format(R"("cast":"{}","add":{})", base::dtype_name(each->dtype), each->by);
     if (const auto* each = std::get_if<onnx::Scaled>(&step)) {
       const onnx::ChannelScale& scale = *each->scale;
-      return fmt::format(R"("scale":{},"inner":{},"period":{},"rows":{})",
-                         scale_text(scale, weights), scale.inner, scale.period, scale.rows);
+      std::string text = R"("scale":)";
+      append_scale(text, scale, weights);
+      return text + fmt::format(R"(,"inner":{},"period":{},"rows":{})", scale.inner, scale.period,
+                                scale.rows);
     }
-    if (const auto* each = std::get_if<onnx::Shared>(&step))
-      return fmt::format(R"("same":{})", recipe_of(*each->other, weights));
+    if (const auto* each = std::get_if<onnx::Shared>(&step)) {
+      std::string text = R"("same":)";
+      append_recipe(text, *each->other, weights);
+      return text;
+    }
     throw NotRecorded();
   }
 
-  std::string scale_text(const onnx::ChannelScale& scale, Weights& weights) const {
+  void append_scale(std::string& out, const onnx::ChannelScale& scale, Weights& weights) {
     if (scale.origin != nullptr && onnx::has_origin(*scale.origin))
-      return recipe_of(*scale.origin, weights);
-    Tensor factors =
-        Tensor::of_bytes(base::DType::kFloat64, {static_cast<std::int64_t>(scale.factors.size())},
-                         std::as_bytes(std::span(scale.factors)));
-    return literal(factors);
+      return append_recipe(out, *scale.origin, weights);
+    append_literal(out, Tensor::of_bytes(base::DType::kFloat64,
+                                         {static_cast<std::int64_t>(scale.factors.size())},
+                                         std::as_bytes(std::span(scale.factors))));
   }
 
   const onnx::Model& model_;
   const Origins& origins_;
+  Types types_;
   Weights weights_;
-  struct Part {
-    std::size_t number = 0;
-    Weights weights;
-  };
-  mutable std::map<std::shared_ptr<const onnx::Formula>, Part> parts_;
-  mutable std::string part_texts_;  // elements of JSON
-  mutable std::map<std::string, std::string> tied_;
-  std::string made_, fixed_;  // entries of JSON
+  std::unordered_map<std::shared_ptr<const onnx::Formula>, Part> parts_;
+  std::string part_texts_;                   // elements of JSON
+  std::map<std::string, std::string> tied_;  // other names of weights, and theirs
+  std::string made_, fixed_;                 // entries of JSON
 };
 
 }  // namespace

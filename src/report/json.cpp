@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 
 #include "sardonyx/report.h"
@@ -31,8 +32,15 @@ std::string severity_text(Severity severity) {
 }  // namespace
 
 std::string json_string(std::string_view text) {
+  // What stands for itself, as most characters do, is copied in one piece.
+  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; };
   std::string result = "\"";
-  while (!text.empty()) {
+  while (true) {
+    const auto plain =
+        static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+    result += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const char c = text[0];
     if (c == '"' || c == '\\') {
       result += {'\\', c};

@@ -1,6 +1,8 @@
 // The targets, and the tables that each is made of.
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "onnx/operators/operator.h"
@@ -47,9 +49,16 @@ struct Index {
   }
 };
 
+// Made for each target when it is first asked for: most programs ask for one.
 const Index& index_of(const Target& target) {
-  static const std::vector<Index> indices(targets().begin(), targets().end());
-  return indices[static_cast<std::size_t>(&target - targets().data())];
+  struct Place {
+    std::once_flag made;
+    std::optional<Index> index;
+  };
+  static std::vector<Place> places(targets().size());
+  Place& place = places[static_cast<std::size_t>(&target - targets().data())];
+  std::call_once(place.made, [&] { place.index.emplace(target); });
+  return *place.index;
 }
 
 // Measured on x86 with ONNX Runtime 1.31.

@@ -27,14 +27,33 @@ std::string weight_of(const ValueInfo& value, const Tensor& tensor) {
 }
 
 // What a recipe computes, computed.
-Tensor materialized(const Tensor& tensor) {
-  if (tensor.is_materialized()) return tensor;
-  if (derivation_of(tensor) != nullptr) return computed(tensor);
-  return in_memory(tensor);
+std::shared_ptr<const Tensor> materialized(std::shared_ptr<const Tensor> tensor) {
+  if (tensor->is_materialized()) return tensor;
+  return std::make_shared<const Tensor>(derivation_of(*tensor) != nullptr ? computed(*tensor)
+                                                                          : in_memory(*tensor));
 }
 
-bool has_no_origin(const std::optional<Tensor>& operand) {
-  return !operand || !has_origin(*operand);
+// The result of the formula's operator on these operands, null where one is omitted.
+Tensor result_of(const Formula& formula, const std::vector<std::shared_ptr<const Tensor>>& data) {
+  std::vector<ValueInfo> values(data.size() + formula.outputs);
+  Node node;
+  node.op_type = formula.op_type;
+  node.attributes = formula.attributes;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data[i] != nullptr) {
+      values[i].dtype = data[i]->dtype;
+      values[i].constant = materialized(data[i]);
+    }
+    node.inputs.push_back(data[i] != nullptr ? &values[i] : nullptr);
+  }
+  for (std::size_t i = 0; i < formula.outputs; ++i)
+    node.outputs.push_back(&values[data.size() + i]);
+  std::vector<Tensor> results = fold(node, Weights::kFold);
+  if (formula.output >= results.size())
+    base::fail("SX1501", "the operator " + formula.op_type + " cannot be computed of weights");
+  Tensor result = std::move(results[formula.output]);
+  result.recipe = nullptr;
+  return result;
 }
 
 }  // namespace
@@ -77,34 +96,22 @@ std::vector<Tensor> fold_recorded(const Node& node) {
 }
 
 Tensor computed(const Formula& formula, const std::vector<std::optional<Tensor>>& operands) {
-  std::vector<std::unique_ptr<ValueInfo>> values;
-  Node node;
-  node.op_type = formula.op_type;
-  node.attributes = formula.attributes;
-  for (const std::optional<Tensor>& operand : operands) {
-    node.inputs.push_back(nullptr);
-    if (!operand) continue;
-    ValueInfo* const value = values.emplace_back(std::make_unique<ValueInfo>()).get();
-    value->dtype = operand->dtype;
-    value->constant = std::make_shared<const Tensor>(materialized(*operand));
-    node.inputs.back() = value;
-  }
-  for (std::size_t i = 0; i < formula.outputs; ++i)
-    node.outputs.push_back(values.emplace_back(std::make_unique<ValueInfo>()).get());
-  std::vector<Tensor> results = fold(node, Weights::kFold);
-  if (formula.output >= results.size())
-    base::fail("SX1501", "the operator " + formula.op_type + " cannot be computed of weights");
-  Tensor result = std::move(results[formula.output]);
-  result.recipe = nullptr;
-  return result;
+  std::vector<std::shared_ptr<const Tensor>> data;
+  for (const std::optional<Tensor>& operand : operands)
+    data.push_back(operand ? std::make_shared<const Tensor>(*operand) : nullptr);
+  return result_of(formula, data);
 }
 
-Tensor computed(std::string op_type, const std::vector<Tensor>& operands,
+Tensor computed(std::string op_type, std::vector<Tensor> operands,
                 std::vector<Attribute> attributes) {
   Formula formula{std::move(op_type), std::move(attributes), {}, 1, 0};
-  const Tensor result = computed(formula, {operands.begin(), operands.end()});
-  for (const Tensor& operand : operands) formula.operands.emplace_back(without_data(operand));
-  if (std::ranges::all_of(formula.operands, has_no_origin)) return result;
+  std::vector<std::shared_ptr<const Tensor>> data;
+  for (Tensor& operand : operands)
+    data.push_back(std::make_shared<const Tensor>(std::move(operand)));
+  const Tensor result = result_of(formula, data);
+  if (std::ranges::none_of(data, [](const auto& operand) { return has_origin(*operand); }))
+    return result;
+  for (const auto& operand : data) formula.operands.emplace_back(without_data(*operand));
   return computed_by(result, std::make_shared<const Formula>(std::move(formula)));
 }
 

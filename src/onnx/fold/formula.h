@@ -36,7 +36,7 @@ std::vector<Tensor> fold_recorded(const Node& node);
 
 // The result of an operator on tensors with data, by fold(), and its formula with it where one of
 // them has an origin. Throws SX1501 where it cannot be computed.
-Tensor computed(std::string op_type, const std::vector<Tensor>& operands,
+Tensor computed(std::string op_type, std::vector<Tensor> operands,
                 std::vector<Attribute> attributes = {});
 // The same of a formula, whose operands are given with their data.
 Tensor computed(const Formula& formula, const std::vector<std::optional<Tensor>>& operands);

@@ -40,8 +40,23 @@ Along along(const ValueInfo* value, std::size_t axis) {
   return along(*sizes_of_sample(value), axis);
 }
 
+// The number of elements of a sample; nothing where sizes_of_sample() has none.
+std::optional<std::int64_t> known_elements_of_sample(const ValueInfo* value) {
+  if (value == nullptr || !value->has_rank || value->shape.size() < 2 || value->is_disputed ||
+      !value->shape[0].known())
+    return std::nullopt;
+  std::int64_t product = 1;
+  for (const symbolic::Expr& size : std::span(value->shape).subspan(1)) {
+    if (!size.known() || !size.is_constant() || size.value() < 1 ||
+        size.value() > kMaxElements / product)
+      return std::nullopt;
+    product *= size.value();
+  }
+  return product;
+}
+
 bool has_samples_of(const ValueInfo* value, const ValueInfo* other) {
-  return value != nullptr && other != nullptr && sizes_of_sample(value) && sizes_of_sample(other) &&
+  return known_elements_of_sample(value) && known_elements_of_sample(other) &&
          value->shape[0] == other->shape[0];
 }
 
@@ -251,25 +266,15 @@ bool collect(ValueInfo* value, Movement& movement) {
 }  // namespace
 
 std::optional<std::vector<std::int64_t>> sizes_of_sample(const ValueInfo* value) {
-  if (value == nullptr || !value->has_rank || value->shape.size() < 2 || value->is_disputed ||
-      !value->shape[0].known())
-    return std::nullopt;
+  if (!known_elements_of_sample(value)) return std::nullopt;
   Ints sizes;
-  std::int64_t product = 1;
-  for (std::size_t i = 1; i < value->shape.size(); ++i) {
-    const symbolic::Expr size = value->shape[i];
-    if (!size.known() || !size.is_constant() || size.value() < 1 ||
-        size.value() > kMaxElements / product)
-      return std::nullopt;
-    product *= size.value();
+  for (const symbolic::Expr& size : std::span(value->shape).subspan(1))
     sizes.push_back(size.value());
-  }
   return sizes;
 }
 
 std::int64_t elements_of_sample(const ValueInfo* value) {
-  const Ints sizes = *sizes_of_sample(value);
-  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+  return known_elements_of_sample(value).value();
 }
 
 bool moves_rows(const Node* node) {

@@ -90,8 +90,9 @@ std::optional<Tensor> doubles_of(const ValueInfo* value, onnx::DType dtype) {
     return std::nullopt;
   const Tensor& tensor = *value->constant;
   if (tensor.data == nullptr || tensor.element_count() == 0) return std::nullopt;
-  const Tensor flat = onnx::computed(
-      "Reshape", {onnx::recorded(*value), Tensor::of_ints(std::vector<std::int64_t>{-1}, {1})});
+  Tensor flat = onnx::recorded(*value);
+  if (tensor.dims.size() != 1)
+    flat = onnx::computed("Reshape", {flat, Tensor::of_ints(std::vector<std::int64_t>{-1}, {1})});
   return onnx::computed("Cast", {flat}, {{"to", onnx::DType::kFloat64, {}}});
 }
 
