@@ -23,7 +23,7 @@ from tests.models.decoding import cached_decoder
 from tests.models.zoo import ZOO, Example
 
 import sardonyx
-from sardonyx._capture.capture import Quick, capture
+from sardonyx._capture.capture import FakeTracing, capture
 from sardonyx._capture.shapes.dynamic_shapes import prepare
 from sardonyx._transformers_private.registration import register_caches
 
@@ -74,12 +74,12 @@ def compared(example: Example, rounds: int) -> tuple[Timed, Timed]:
     kwargs = dict(inputs.kwargs)
     dynamic = prepare(example.model, inputs.args, kwargs, example.dynamic_shapes)
 
-    def run(quick: Quick) -> float:
+    def run(quick: FakeTracing) -> float:
         began = time.process_time()
         capture(example.model, inputs.args, kwargs, dynamic, report=lambda _: None, quick=quick)
         return time.process_time() - began
 
-    times: dict[Quick, list[float]] = {Quick.NO: [], Quick.ALONE: []}
+    times: dict[FakeTracing, list[float]] = {FakeTracing.NO: [], FakeTracing.ALONE: []}
     for _ in range(rounds + 1):
         for quick, seconds in times.items():
             seconds.append(run(quick))

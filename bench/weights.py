@@ -28,7 +28,7 @@ import torch
 import sardonyx
 from sardonyx import _native
 from sardonyx._model.weight_files import WeightInFile
-from sardonyx.hf.checkpoints.packed import Coded
+from sardonyx.hf.checkpoints.packed import CodedWeight
 
 _ROWS, _COLUMNS = 2048, 5632  # as of the layers of a small Llama
 _DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
@@ -184,7 +184,7 @@ def dequantized(kind: str, options: argparse.Namespace) -> str:
 
             def place() -> WeightInFile:
                 codes = WeightInFile("", str(held), "int32", list(source.shape), 0, held_bytes)
-                coded = Coded(
+                coded = CodedWeight(
                     codes, scales, 128, 1, [columns, rows], zeros,
                     bits=4, axis=0, transposed=True,
                 )  # fmt: skip

@@ -16,7 +16,7 @@ from sardonyx._capture.meta_tracer.entry.capture import quick_capture
 from sardonyx._capture.meta_tracer.entry.program_text import lines_that_count
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.shapes.dim_names import constant_dims
-from sardonyx._capture.shapes.dim_spec import Insistence
+from sardonyx._capture.shapes.dim_spec import ConstantDimPolicy
 from sardonyx._capture.shapes.dynamic_shapes import prepare
 from sardonyx._capture.shapes.short_slices import short_slices
 from sardonyx._transformers_private.registration import register_caches
@@ -56,7 +56,7 @@ class Subject:
             args, kwargs = distinct_tensors((self.args, self.kwargs))
             program: Any = quick_capture(self.model, args, kwargs, dynamic.shapes, asked)
             constant = constant_dims(program, dynamic.leaves, {})
-            if any(each.wanted.insistence is Insistence.MUST_VARY for each in constant):
+            if any(each.wanted.policy is ConstantDimPolicy.MUST_VARY for each in constant):
                 raise DeclinedError("the model makes a dimension constant that must vary")
             if short_slices(program, dynamic.leaves):
                 raise DeclinedError("a slice of a size that may be 1")

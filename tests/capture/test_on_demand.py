@@ -6,7 +6,7 @@ import torch
 from torch.export import Dim
 
 import sardonyx
-from sardonyx._capture.capture import Quick, capture
+from sardonyx._capture.capture import FakeTracing, capture
 from sardonyx._capture.shapes.dynamic_shapes import prepare
 
 from .test_quick import MODELS, Rotary, Transformed
@@ -22,7 +22,7 @@ class Branches(torch.nn.Module):
 def captured(model, shapes):
     args = (torch.randn(2, 3, 8, 10),)
     dynamic = prepare(model, args, {}, {"x": shapes})
-    return capture(model, args, {}, dynamic, report=lambda _: None, quick=Quick.ALONE)
+    return capture(model, args, {}, dynamic, report=lambda _: None, quick=FakeTracing.ALONE)
 
 
 def test_torch_export_keeps_the_sizes_of_a_grid():

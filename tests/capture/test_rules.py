@@ -16,7 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
-from sardonyx._capture.meta_tracer.meta.results import Results
+from sardonyx._capture.meta_tracer.meta.results import ResultFactory
 from sardonyx._capture.meta_tracer.meta.rules import TABLE
 from sardonyx._capture.meta_tracer.meta.tensor import QuickTensor
 from sardonyx._capture.meta_tracer.symbolic.sizes import plain
@@ -173,7 +173,7 @@ def test_rule_gives_what_pytorch_gives(func):
         sizes = Open() if has_letters(row) else FIXED
         args, kwargs = arguments(row, sizes.values, quick_tensor)
         try:
-            ours = given_back(TABLE[func](Results(), *args, **kwargs), args)
+            ours = given_back(TABLE[func](ResultFactory(), *args, **kwargs), args)
         except DeclinedError:
             continue
         answered += 1

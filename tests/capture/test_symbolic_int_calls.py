@@ -14,7 +14,7 @@ from torch.export import Dim
 import sardonyx
 from sardonyx._capture.patches.symbolic_int_calls import whole_sizes
 from sardonyx.hf.base.parts import Part
-from sardonyx.hf.conversion.graphs import Target, captured
+from sardonyx.hf.conversion.graphs import ExportTarget, captured
 
 pytestmark = pytest.mark.skipif(
     sys.version_info < (3, 11), reason="instructions say what is called since Python 3.11"
@@ -79,7 +79,7 @@ class OfInputs(torch.nn.Module):
 @pytest.mark.parametrize("length", [5, 13])
 def test_checkpoints_are_captured_with_sizes(length: int) -> None:
     part = Part("model", OfInputs(), {"x": torch.ones(2, 8)}, {"x": {1: "length"}}, ("y",))
-    _, program, notes = captured(part, Target())
+    _, program, notes = captured(part, ExportTarget())
     assert not notes
     x = torch.ones(2, length)
     torch.testing.assert_close(torch.as_tensor(program(x)[0]), Longer()(x))

@@ -31,7 +31,7 @@ import torch
 import sardonyx
 from sardonyx.hf.checkpoints import gguf
 from sardonyx.hf.checkpoints.checkpoint import weights_in_folder
-from sardonyx.hf.checkpoints.distributed import Distributed
+from sardonyx.hf.checkpoints.distributed import DistributedCheckpoint
 from sardonyx.hf.checkpoints.weights import mapped, place_weights
 from tests.hf.gguf_files import F32, Q4_0, write_gguf
 
@@ -105,7 +105,7 @@ def throw(kind: str, folder: Path, scratch: Path) -> None:
     if kind == "gguf":
         found = gguf.unpacked(gguf.files_of(folder / "model.gguf"), model, scratch, False).weights
     elif kind == "distributed":
-        found = Distributed(folder).weights(model.state_dict(), scratch)
+        found = DistributedCheckpoint(folder).weights(model.state_dict(), scratch)
     else:
         found = weights_in_folder(folder)
     placed = place_weights(model, found, scratch)

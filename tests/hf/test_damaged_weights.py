@@ -13,7 +13,7 @@ import torch
 import sardonyx
 from sardonyx._model.weight_files import weights_in
 from sardonyx.hf.checkpoints.checkpoint import weights_in_folder
-from sardonyx.hf.checkpoints.distributed import Distributed
+from sardonyx.hf.checkpoints.distributed import DistributedCheckpoint
 
 
 def safetensors_file(path: Path, header: str) -> Path:
@@ -67,7 +67,9 @@ def test_a_place_in_a_pickle_that_is_far_away(distributed: Path) -> None:
     """It took 20 GB and half a minute."""
     path = distributed / ".metadata"
     path.write_bytes(path.read_bytes()[:-1] + b"r" + (1 << 31).to_bytes(4, "little") + b".")
-    assert [each.name for each in Distributed(distributed).weights(["a"], distributed)] == ["a"]
+    assert [
+        each.name for each in DistributedCheckpoint(distributed).weights(["a"], distributed)
+    ] == ["a"]
 
 
 def test_a_piece_that_is_no_archive(distributed: Path) -> None:
@@ -76,7 +78,7 @@ def test_a_piece_that_is_no_archive(distributed: Path) -> None:
     at = content.index(b"data.pkl") + 60
     piece.write_bytes(content[:at] + b"0" * 40 + content[at + 40 :])
     with pytest.raises(sardonyx.OnnxExporterError) as caught:
-        Distributed(distributed).weights(["a"], distributed)
+        DistributedCheckpoint(distributed).weights(["a"], distributed)
     assert [each.code for each in caught.value.diagnostics] == ["SX2005"]
 
 

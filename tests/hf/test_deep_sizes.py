@@ -8,7 +8,7 @@ import torch
 from sardonyx import _native
 from sardonyx.hf.base.parts import Part
 from sardonyx.hf.conversion import graphs
-from sardonyx.hf.conversion.graphs import Target, captured
+from sardonyx.hf.conversion.graphs import ExportTarget, captured
 
 
 class _Windows(torch.nn.Module):
@@ -32,7 +32,7 @@ def _assert_sizes_are_the_examples(model: torch.nn.Module, output: str) -> None:
     axes = {0: "batch_size", 2: "height", 3: "width"}
     part = Part("model", model, inputs, {"pixel_values": axes}, (output,))
 
-    got, program, notes = captured(part, Target())
+    got, program, notes = captured(part, ExportTarget())
 
     assert got.dims == {"pixel_values": {0: "batch_size"}}
     assert [note.rpartition(": ")[2] for note in notes] == ["height, width"]

@@ -12,7 +12,7 @@ import torch
 
 import sardonyx
 from sardonyx._optimize.precision import HeldWeight
-from sardonyx.hf.checkpoints.dequantized_reference import HeldValues
+from sardonyx.hf.checkpoints.dequantized_reference import DequantizedValues
 
 from .checkpoints import llama, t5
 
@@ -79,7 +79,7 @@ def test_experts_stand_for_a_stack() -> None:
     model.experts = torch.nn.Parameter(torch.randn(3, 4, 6))
     wanted = model.experts.detach() + 0.01
     held: Any = [Held(i, each.T) for i, each in enumerate(wanted)]
-    values = HeldValues()
+    values = DequantizedValues()
     values.take(held)
     assert values.put(model) == []
     torch.testing.assert_close(model.experts.detach(), wanted)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from sardonyx.hf.base.parts import Part
-from sardonyx.hf.conversion.graphs import Target, captured
+from sardonyx.hf.conversion.graphs import ExportTarget, captured
 
 
 class _Doubled(torch.autograd.Function):
@@ -29,7 +29,7 @@ def test_what_forward_computes_is_exported_and_not_what_another_exporter_is_told
     x = torch.randn(2, 3)
     part = Part("model", _Model(), {"x": x}, {"x": {0: "batch_size"}}, ("y",))
 
-    _, program, _ = captured(part, Target())
+    _, program, _ = captured(part, ExportTarget())
 
     (got,) = program(x[:1])
     assert torch.equal(torch.as_tensor(got), x[:1] * 2)

@@ -49,14 +49,14 @@ class _Masked(torch.nn.Module):
 
 @long_test(2)
 def test_an_encoder_alone_that_counts_by_its_mask_takes_no_padding() -> None:
-    from sardonyx.hf.base.tasks import Chosen, task_named
+    from sardonyx.hf.base.tasks import ExportChoice, task_named
     from sardonyx.hf.components.architecture import whole_part
-    from sardonyx.hf.conversion.graphs import Target, captured
+    from sardonyx.hf.conversion.graphs import ExportTarget, captured
 
     model = _Masked()
     model.config.num_mel_bins = 4
-    chosen = Chosen(task_named("feature-extraction")[0], False, _Masked)
-    part, program, _ = captured(whole_part(model, model.config, chosen), Target())
+    chosen = ExportChoice(task_named("feature-extraction")[0], False, _Masked)
+    part, program, _ = captured(whole_part(model, model.config, chosen), ExportTarget())
     assert list(part.inputs) == ["input_features"]
     assert list(part.known) == ["input_features_mask"]
     (got,) = program.call_reference(dict(part.inputs))

@@ -13,7 +13,7 @@ from sardonyx.hf.base.media import SOUNDS
 from sardonyx.hf.base.parts import Part
 from sardonyx.hf.base.tasks import task_named
 from sardonyx.hf.components.multimodal import MediumEncoder
-from sardonyx.hf.conversion.graphs import Target, captured
+from sardonyx.hf.conversion.graphs import ExportTarget, captured
 from sardonyx.hf.inputs.input_search import accepted_example
 
 from .checkpoints import saved
@@ -101,9 +101,9 @@ def test_what_counts_by_a_mask_takes_no_padding(has_unpadded: bool) -> None:
     )  # fmt: skip
     if not has_unpadded:
         with pytest.raises(sardonyx.OnnxExporterError):
-            captured(part, Target())
+            captured(part, ExportTarget())
         return
-    taken, program, _ = captured(part, Target())
+    taken, program, _ = captured(part, ExportTarget())
     assert taken is whole
     (got,) = program.call_reference({"input_features": sound["input_features"]})
     torch.testing.assert_close(

@@ -45,7 +45,7 @@ class Diagnostic:
 
 
 class OnnxExporterError(RuntimeError):
-    """What every error of the exporter is. `diagnostics` says each thing that is wrong."""
+    """The base class of every error of the exporter. `diagnostics` has each cause."""
 
     def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
         super().__init__(message)
@@ -53,7 +53,7 @@ class OnnxExporterError(RuntimeError):
 
 
 class UsageError(OnnxExporterError, ValueError):
-    """An argument that cannot be meant: an unknown opset, more names than inputs."""
+    """An invalid argument: an unknown opset, more names than inputs."""
 
 
 class CaptureError(OnnxExporterError):
@@ -61,11 +61,11 @@ class CaptureError(OnnxExporterError):
 
 
 class ProgramError(OnnxExporterError):
-    """A captured program, or a file of one, that is not as it should be."""
+    """A captured program, or a file of one, is invalid."""
 
 
 class ConversionError(OnnxExporterError):
-    """The program cannot be said in ONNX; every reason is in `diagnostics`."""
+    """The program cannot be converted to ONNX; every reason is in `diagnostics`."""
 
 
 class UnsupportedOperatorError(ConversionError):
@@ -73,14 +73,14 @@ class UnsupportedOperatorError(ConversionError):
 
 
 class SymbolicValueError(OnnxExporterError):
-    """What a symbolic function raises of an argument that it cannot take, which is `value`."""
+    """A symbolic function cannot take an argument, which is `value`."""
 
     def __init__(self, message: str, value: Any = None) -> None:
         super().__init__(message if value is None else f"{message} (of {value!r})")
 
 
 class OnnxExporterWarning(UserWarning):
-    """What warnings of the exporter can be filtered by."""
+    """The base class of the warnings of the exporter."""
 
 
 class UntestedReleaseWarning(OnnxExporterWarning):

@@ -16,9 +16,9 @@ from sardonyx._torch_private import questions as torch_questions
 
 from .context import capturing
 from .failure import failure
-from .guards.assertions import Checks
-from .guards.guards import Questions
-from .guards.specializations import Frozen
+from .guards.assertions import DroppedAssertions
+from .guards.guards import SizeGuards
+from .guards.specializations import Specializations
 from .meta_tracer.fallback import DeclinedError
 from .patches.restoration import module_kept_on_error, tensors_unmarked
 from .shapes.clamped_slices import clamped_slices
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from .torchscript.program import ScriptProgram
 
 
-class Quick(enum.Enum):
-    """What fake-tensor tracing is to do."""
+class FakeTracing(enum.Enum):
+    """Whether fake-tensor tracing is tried before torch.export, alone, or not at all."""
 
     NO = "nothing"
     FIRST = "try, before torch.export"
@@ -68,7 +68,7 @@ def capture(
     report: Callable[[str], None],
     may_trace: bool = False,
     by_sizes: bool = False,
-    quick: Quick = Quick.NO,
+    quick: FakeTracing = FakeTracing.NO,
 ) -> Captured:
     """Captures `model` on the example inputs.
 
@@ -96,18 +96,18 @@ def capture(
     def by_trace() -> Captured | None:
         return _sizes_kept_by_trace(model, args, kwargs, dynamic, report, doubles=may_trace)
 
-    if quick is not Quick.NO:
+    if quick is not FakeTracing.NO:
         try:
             made, notes = _quick(model, args, kwargs, dynamic, report)
             if may_trace and kept_axes(made) and (kept := by_trace()):
                 return kept
             return Captured(made, dynamic.leaves, (*notes, *equal_dims(made, dynamic.leaves)))
         except DeclinedError as reason:
-            if quick is Quick.ALONE:
+            if quick is FakeTracing.ALONE:
                 raise _declined(model, reason) from reason
             report(f"fake-tensor tracing declines: {reason}")
     places: dict[str, Place] = {}
-    frozen, questions, checks = Frozen(), Questions(), Checks()
+    frozen, questions, checks = Specializations(), SizeGuards(), DroppedAssertions()
     spare: Captured | None = None  # where no capture holds for sizes of 1 as well
 
     with (
@@ -194,7 +194,7 @@ def capture_by_trace(
 
     args, kwargs = distinct_tensors((args, kwargs))
     example = Example(args, kwargs, dynamic.leaves, doubles)
-    frozen = Frozen()
+    frozen = Specializations()
 
     def by_torch() -> ExportedProgram:
         program: Any = capture(model, args, kwargs, dynamic, report=report, may_trace=True).program
@@ -269,7 +269,7 @@ def _quickly(
     """Once as torch.export would capture it. Where the model's own code decides by sizes, or
     computes real numbers of them, once more with both branches and with these numbers in the
     program, which is taken where that succeeds."""
-    start, questions = time.perf_counter(), Questions(keeps_conditions=True)
+    start, questions = time.perf_counter(), SizeGuards(keeps_conditions=True)
 
     def attempt(*, size_branches: bool) -> tuple[ExportedProgram, list[Diagnostic]]:
         return _quick_attempt(
@@ -314,7 +314,7 @@ def _quick_attempt(
     dynamic: DynamicShapes,
     report: Callable[[str], None],
     *,
-    questions: Questions,
+    questions: SizeGuards,
     size_branches: bool,
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
     from .meta_tracer.entry.capture import quick_capture
@@ -325,7 +325,7 @@ def _quick_attempt(
         program.told_by_torch = [note for note in usual.notes if note not in notes]
         return usual.program
 
-    checks = Checks()
+    checks = DroppedAssertions()
     places: dict[str, Place] = {}
     real = real_sizes(model, questions.codes) if size_branches else nullcontext()
     with capturing(model, kwargs):
@@ -397,7 +397,7 @@ def _notes_of_sizes(
     program: ExportedProgram,
     dynamic: DynamicShapes,
     places: Mapping[str, Place],
-    questions: Questions,
+    questions: SizeGuards,
 ) -> list[Diagnostic]:
     """Of those that are constant or bounded, and of what was asked of them. FixedSizeError for
     those that must vary."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, usage_error
 from sardonyx._torch_private.features import missed
 
-from .guards.specializations import Frozen, FrozenBranchError
+from .guards.specializations import Specializations, SpecializedBranchError
 from .source_location import Place, place_of_error
 from .strategies.strategies import Attempt, FixedSizeError, first_line
 from .torchscript.scripted import readings_of
@@ -29,7 +29,7 @@ def failure(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     attempts: list[Attempt],
-    frozen: Frozen,
+    frozen: Specializations,
     *,
     report: Callable[[str], None],
 ) -> OnnxExporterError:
@@ -48,7 +48,7 @@ def failure(
     by_data = any("DataDependent" in type(a.error).__name__ for a in attempts)
     diagnostics = _diagnostics(model, attempts, by_data)
     if by_data:
-        diagnostics += Frozen(scripted=readings_of(model).decided).refusals()
+        diagnostics += Specializations(scripted=readings_of(model).decided).refusals()
     error = CaptureError(_text(diagnostics, attempts), diagnostics)
     error.__cause__ = attempts[0].error if attempts else None
     return error
@@ -106,7 +106,7 @@ def _diagnostics(
 def _is_ours(error: BaseException | None) -> bool:
     """Whether Sardonyx rejects the model, and not a capture that only guesses (draft export)."""
     ours = type(error).__module__.startswith("sardonyx.")
-    return ours and not isinstance(error, FrozenBranchError)
+    return ours and not isinstance(error, SpecializedBranchError)
 
 
 def _fields(place: Place | None) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def translated_with_values(made: ONNXProgram) -> tuple[_native.Model, ExportedPr
 
 
 class _Conversion:
-    """One conversion, which tries again where operators were decomposed."""
+    """One conversion; tries again after operators were decomposed."""
 
     def __init__(self, options: ConversionOptions) -> None:
         self.options = options

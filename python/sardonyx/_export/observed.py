@@ -41,8 +41,8 @@ class Call:
         self.outputs = [_copy(x) for x in leaves if x is None or isinstance(x, torch.Tensor)]
 
 
-class Observed:
-    """Calls of one method, and what they have in common."""
+class ObservedCalls:
+    """The calls of one method, and what their inputs have in common."""
 
     def __init__(self, signature: inspect.Signature, missing: Mapping[str | int, Any]) -> None:
         """`missing` is what inputs are that a call leaves out, by name or position."""

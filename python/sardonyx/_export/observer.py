@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sardonyx._base.errors import usage_error
 from sardonyx._transformers_private.registration import register_caches
 
-from .observed import Call, Observed
+from .observed import Call, ObservedCalls
 
 if TYPE_CHECKING:
     import torch
@@ -39,7 +39,7 @@ class InputObserver:
 
     def __init__(self, value_if_missing: Mapping[str | int, Any] | None = None) -> None:
         """Nothing is watched yet."""
-        self._observed: Observed | None = None
+        self._observed: ObservedCalls | None = None
         self._missing = dict(value_if_missing or {})
 
     @contextlib.contextmanager
@@ -56,7 +56,7 @@ class InputObserver:
         register_caches(model)
         signature = inspect.signature(method)
         if self._observed is None:
-            self._observed = Observed(signature, self._missing)
+            self._observed = ObservedCalls(signature, self._missing)
         calls = self._observed.calls
         most = len(calls) + store_n_calls
         setattr(model, method_name, _watched(method, self._observed, most))
@@ -136,7 +136,7 @@ class InputObserver:
         onnx_program.release()
         return found
 
-    def _known(self) -> Observed:
+    def _known(self) -> ObservedCalls:
         if self._observed is None or not self._observed.calls:
             raise usage_error(
                 "no call was watched", "call the model in `with observer(model):` first"
@@ -144,7 +144,7 @@ class InputObserver:
         return self._observed
 
 
-def _watched(method: Callable[..., Any], observed: Observed, most: int) -> Callable[..., Any]:
+def _watched(method: Callable[..., Any], observed: ObservedCalls, most: int) -> Callable[..., Any]:
     # wraps() keeps the signature, which transformers' generate() reads.
     @functools.wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -159,7 +159,7 @@ def _watched(method: Callable[..., Any], observed: Observed, most: int) -> Calla
     return call
 
 
-def _run(program: ONNXProgram, observed: Observed, call: Call) -> dict[str, Any]:
+def _run(program: ONNXProgram, observed: ObservedCalls, call: Call) -> dict[str, Any]:
     """What came of a call in ONNX Runtime: its outputs are `made`, unless there is an `error`."""
     inputs = observed.flat(call)
     names = [value.name for value in program.model.graph.inputs]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx import _native
 from sardonyx._base.errors import usage_error
-from sardonyx._capture.capture import Quick
+from sardonyx._capture.capture import FakeTracing
 from sardonyx._optimize.dims import native_dims
 from sardonyx._optimize.precision import Precision, To, native_precision
 
@@ -80,16 +80,16 @@ class Options:
         return self.capture == "trace"
 
     @property
-    def quick(self) -> Quick:
+    def quick(self) -> FakeTracing:
         """Whether fake-tensor tracing is to try, and whether anything may take over.
 
         Left to choose, it does not where torch.export's assertions are asked for. What is verified,
         reported and dumped is of the program that users get without it.
         """
         if self.capture == "quick":
-            return Quick.ALONE
+            return FakeTracing.ALONE
         is_left_open = self.capture == "auto" and not self.assertions_as_outputs
-        return Quick.FIRST if is_left_open else Quick.NO
+        return FakeTracing.FIRST if is_left_open else FakeTracing.NO
 
     @cached_property
     def older(self) -> OlderOptions:

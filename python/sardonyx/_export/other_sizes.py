@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
 from sardonyx._capture.shapes.dim_names import named_inputs
-from sardonyx._capture.shapes.dim_spec import SCALAR, Insistence, Leaf, size_of
+from sardonyx._capture.shapes.dim_spec import SCALAR, ConstantDimPolicy, Leaf, size_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -70,7 +70,7 @@ def _symbolic_axes(
             if hasattr(size, "node"):
                 expression = found[axis] = size.node.expr
                 if expression.is_symbol:
-                    must = wanted.insistence is Insistence.MUST_VARY and wanted.name is not None
+                    must = wanted.policy is ConstantDimPolicy.MUST_VARY and wanted.name is not None
                     allowed = wanted.least if must else max(wanted.least, 1)
                     known, _ = bounds.get(expression, (0, None))
                     bounds[expression] = max(known, allowed), wanted.most

@@ -66,7 +66,7 @@ def native_precision(precision: Precision | To | None) -> _native.PrecisionOptio
 
 
 class HeldWeight:
-    """A weight that is held in another type than before."""
+    """A weight that is stored in another type than before."""
 
     def __init__(self, native: _native.WeightPrecision) -> None:
         self._native = native

@@ -16,7 +16,7 @@ class Applied(NamedTuple):
 
 
 class Declined(NamedTuple):
-    """A rule that had found what it looks for at a node, and left it as it is."""
+    """A rule that matched at a node and did not change it, with the reason."""
 
     rule: str
     node: str

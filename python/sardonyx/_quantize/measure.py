@@ -17,7 +17,7 @@ _LARGEST = 200.0
 
 
 class Noise:
-    """Of tensors that arrive in parts: their squares, and those of the differences."""
+    """Sums of squares of tensors and of their errors, for tensors that arrive in parts."""
 
     def __init__(self) -> None:
         self._signal = 0.0

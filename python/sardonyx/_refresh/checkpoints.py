@@ -115,11 +115,11 @@ def _of_folder(path: Path, wanted: Collection[str], scratch: Path) -> Checkpoint
         return Checkpoint(path, [], _of_index(indices[0]))
     if (path / ".metadata").is_file() or any(path.glob("*/.metadata")):
         package("torch", "reading a checkpoint of torch.distributed")
-        from sardonyx.hf.checkpoints.distributed import Distributed, folder_of
+        from sardonyx.hf.checkpoints.distributed import DistributedCheckpoint, folder_of
 
         found = folder_of(path)
         if found is not None:
-            return Checkpoint(path, Distributed(found).weights(wanted, scratch))
+            return Checkpoint(path, DistributedCheckpoint(found).weights(wanted, scratch))
     if (path / "config.json").is_file() and any(path.glob("*.gguf")):
         return Checkpoint(path)
     pickled = [each for each in sorted(path.iterdir()) if each.suffix in _PICKLED]

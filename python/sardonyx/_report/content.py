@@ -26,7 +26,7 @@ _PACKAGES = ("sardonyx", "torch", "transformers", "onnx", "onnxruntime", "onnx-i
 
 @dataclass(frozen=True)
 class ReportContent:
-    """Fields are empty where an export did not come that far."""
+    """What a report shows. Fields are empty where an export failed before."""
 
     steps: Sequence[Step]
     messages: Sequence[str]

@@ -12,7 +12,7 @@ _MAX = 40
 
 
 class Profile:
-    """What was measured: `text` has the functions that took longest."""
+    """A measured profile: `text` has the functions that took longest."""
 
     text = ""
 

@@ -25,8 +25,8 @@ _SPACE = "sardonyx_autograd"
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A Function as an operator.
+class FunctionOperator:
+    """A torch.autograd.Function that is kept as one operator.
 
     `tensors` says which arguments are tensors, the operator's own; `arguments` are the others, part
     of what the operator is. The last ones go by keyword, under these names.
@@ -56,7 +56,7 @@ def _by_keyword(values: list[Any], keywords: tuple[str, ...]) -> tuple[list[Any]
 _by_forward: ContextVar[bool] = ContextVar("_by_forward", default=False)
 # Whether the forward() of a Function runs for what it computes.
 _is_computed: ContextVar[bool] = ContextVar("_is_computed", default=False)
-_kept: dict[Any, Kept] = {}
+_kept: dict[Any, FunctionOperator] = {}
 _library: list[Any] = []
 
 
@@ -165,7 +165,7 @@ def _define(
     tensors: tuple[bool, ...],
     constants: tuple[Any, ...],
     keywords: tuple[str, ...],
-) -> Kept:
+) -> FunctionOperator:
     """An operator of the tensor arguments that computes forward()."""
     import torch
 
@@ -181,7 +181,7 @@ def _define(
     returns = f"({', '.join(['Tensor'] * len(example))})" if several else "Tensor"
     parameters = ", ".join(f"Tensor {name}" for name in names)
     _library[0].define(f"{op_name}({parameters}) -> {returns}")
-    kept = Kept(cls, op_name, tensors, constants, keywords, several)
+    kept = FunctionOperator(cls, op_name, tensors, constants, keywords, several)
 
     def compute(*given: Any) -> Any:
         result = _forward(cls, *kept.bound(list(given)), _ContextOfOperator())
@@ -272,7 +272,7 @@ def add_kept(translators: Translators, opset: int) -> None:
         translators.add_native(f"{_SPACE}::{kept.op_name}", translate)
 
 
-def _by_symbolic(kept: Kept, function: Any, needs_name: bool) -> _native.Translator:
+def _by_symbolic(kept: FunctionOperator, function: Any, needs_name: bool) -> _native.Translator:
     """The symbolic function gets all arguments that the Function was applied to."""
 
     def with_all(g: Any, *tensors: Any) -> Any:
@@ -284,7 +284,7 @@ def _by_symbolic(kept: Kept, function: Any, needs_name: bool) -> _native.Transla
     return symbolic_translator(with_all)
 
 
-def _one_node(kept: Kept) -> _native.Translator:
+def _one_node(kept: FunctionOperator) -> _native.Translator:
     """The node prim::PythonOp that the older exporter left in place of a Function."""
 
     def translate(

@@ -15,8 +15,8 @@ from .output.report import ExportedPart, Report
 
 try:
     from .conversion.export import export
-    from .evaluation.running import Loaded, load
+    from .evaluation.running import ExportedFolder, load
 except ModuleNotFoundError as error:
     __getattr__ = needing_torch(__name__, error)
 
-__all__ = ["ExportedPart", "Loaded", "Report", "export", "load"]
+__all__ = ["ExportedFolder", "ExportedPart", "Report", "export", "load"]

@@ -48,8 +48,8 @@ def note_of_check(place: Place) -> Diagnostic:
     )
 
 
-class Checks:
-    """Those that the program leaves out."""
+class DroppedAssertions:
+    """Assertions of the model that the captured program leaves out."""
 
     def __init__(self) -> None:
         self._places: dict[Place, None] = {}

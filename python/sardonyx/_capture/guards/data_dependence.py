@@ -13,7 +13,7 @@ from sardonyx._capture.patches.patching import Replacement, replaced
 from sardonyx._capture.source_location import Place, user_place
 from sardonyx._torch_private import torchscript
 
-from .specializations import Frozen
+from .specializations import Specializations
 
 # Methods by which Python learns elements.
 _ASKING = (
@@ -51,7 +51,7 @@ _LENGTH_BY_ELEMENTS = (
 
 
 @contextmanager
-def telling_of_elements(frozen: Frozen) -> Iterator[None]:
+def telling_of_elements(frozen: Specializations) -> Iterator[None]:
     """Within it, `frozen` gets the lines where Python asks a traced model's tensors for elements
     that come from its inputs, or how many of something such elements select."""
     kind: Any = torch.Tensor

@@ -15,7 +15,7 @@ from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes, fixes_sizes
 from sardonyx._capture.patches.conditions import watched_conditions
 from sardonyx._capture.shapes.dim_names import named_inputs, symbol_names
-from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, Insistence, Leaf, size_of
+from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, ConstantDimPolicy, Leaf, size_of
 from sardonyx._capture.source_location import (
     Place,
     asking_frame,
@@ -45,9 +45,9 @@ _MAX_SYMBOLS = 4
 _Few = dict[str, int]
 
 
-class Questions:
-    """Relations of sizes that the program has as the example answered them, and where they were
-    asked."""
+class SizeGuards:
+    """Relations of sizes that hold in the program as in the example, and the lines that asked for
+    them."""
 
     def __init__(self, *, keeps_conditions: bool = False) -> None:
         """`keeps_conditions`: whether torch.cond keeps what sympy takes for always so."""
@@ -195,7 +195,7 @@ def _required(program: ExportedProgram, leaves: Sequence[Leaf]) -> set[str]:
         str(symbol)
         for _, value, leaf in named_inputs(program, leaves)
         for axis, wanted in leaf.dims.items()
-        if wanted.insistence is Insistence.MUST_VARY
+        if wanted.policy is ConstantDimPolicy.MUST_VARY
         for symbol in _symbols(value if axis == SCALAR else size_of(value, axis))
     }
 

@@ -10,12 +10,12 @@ from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.source_location import Place
 
 
-class FrozenBranchError(RuntimeError):
+class SpecializedBranchError(RuntimeError):
     """The program would have only one branch of data-dependent control flow."""
 
 
 @dataclass
-class Frozen:
+class Specializations:
     """`python`: lines of Python whose control flow is specialized to the example. `scripted`:
     data-dependent branches and loops of scripted functions, which must never be specialized.
     `elements`: the lines of `python` that depend on elements of tensors, not on sizes. `keeping`:

@@ -10,7 +10,7 @@ from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.source_location import Place
 from sardonyx._torch_private.sizes import equal_sizes
 
-from .dim_spec import SCALAR, Insistence, Leaf, Wanted, size_of
+from .dim_spec import SCALAR, ConstantDimPolicy, DimRequest, Leaf, size_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -22,30 +22,30 @@ class ConstantDim(NamedTuple):
     input: str
     axis: int
     size: int | str  # an expression where some sizes are left
-    wanted: Wanted
+    wanted: DimRequest
     place: Place | None
 
     def warning(self) -> Diagnostic:
         """As of a dimension that should vary, but need not."""
-        should = self.wanted._replace(insistence=Insistence.SHOULD_VARY)
+        should = self.wanted._replace(policy=ConstantDimPolicy.SHOULD_VARY)
         return self._replace(wanted=should).diagnostic()
 
     def diagnostic(self) -> Diagnostic:
         """SX1011 where it must vary, SX1008 where it should, SX1012 where the model decides."""
-        insistence = self.wanted.insistence
+        policy = self.wanted.policy
         what = f"input '{self.input}'"
         if self.axis != SCALAR:
             what = f"dimension {self.axis} of {what}"
         name = f" ('{self.wanted.name}')" if self.wanted.name else ""
-        is_left = insistence in (Insistence.LEFT_TO_MODEL, Insistence.MAY_VARY)
+        is_left = policy in (ConstantDimPolicy.LEFT_TO_MODEL, ConstantDimPolicy.MAY_VARY)
         asked = "may be" if is_left else "was to be"
         where = f", at {self.place}" if self.place else ""
-        code, severity = _TOLD[insistence]
+        code, severity = _TOLD[policy]
         return Diagnostic(
             code,
             f"{what} {asked} dynamic{name}, and the model's own code makes it {self.size}{where}",
             severity=severity,
-            help=_HELP if insistence is Insistence.MUST_VARY else "",
+            help=_HELP if policy is ConstantDimPolicy.MUST_VARY else "",
             file=self.place.file if self.place else "",
             line=self.place.line if self.place else 0,
             function=self.place.function if self.place else "",
@@ -53,10 +53,10 @@ class ConstantDim(NamedTuple):
 
 
 _TOLD = {
-    Insistence.MUST_VARY: ("SX1011", "error"),
-    Insistence.SHOULD_VARY: ("SX1008", "warning"),
-    Insistence.LEFT_TO_MODEL: ("SX1012", "warning"),
-    Insistence.MAY_VARY: ("SX1012", "note"),
+    ConstantDimPolicy.MUST_VARY: ("SX1011", "error"),
+    ConstantDimPolicy.SHOULD_VARY: ("SX1008", "warning"),
+    ConstantDimPolicy.LEFT_TO_MODEL: ("SX1012", "warning"),
+    ConstantDimPolicy.MAY_VARY: ("SX1012", "note"),
 }
 _HELP = (
     "change the code that takes the size for a number, or say Dim.AUTO, which lets the model "
@@ -94,10 +94,10 @@ def _free_sizes(program: ExportedProgram) -> set[Any]:
     return {each for each in found if each.is_Symbol}
 
 
-def _restricted(size: Any, wanted: Wanted, free: set[Any]) -> str | None:
+def _restricted(size: Any, wanted: DimRequest, free: set[Any]) -> str | None:
     """The expression that captures have for a size, where the user declared that it may be any: 8
     times something, say. An expression of other inputs' sizes restricts nothing."""
-    if wanted.insistence is not Insistence.MUST_VARY or wanted.root is not None:
+    if wanted.policy is not ConstantDimPolicy.MUST_VARY or wanted.root is not None:
         return None
     if not hasattr(size, "node") or size.node.expr.is_Symbol:
         return None
@@ -113,7 +113,10 @@ def equal_dims(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnos
         for axis, wanted in leaf.dims.items():
             size = str(_size(value, axis))
             has, asked = names.get(size), wanted.name
-            is_asked = wanted.insistence in (Insistence.MUST_VARY, Insistence.SHOULD_VARY)
+            is_asked = wanted.policy in (
+                ConstantDimPolicy.MUST_VARY,
+                ConstantDimPolicy.SHOULD_VARY,
+            )
             if asked is None or has in (None, asked) or not is_asked:
                 continue
             what = f"input '{input_name}'"

@@ -22,8 +22,8 @@ SCALAR = -1
 TAKEN_FOR = 2
 
 
-class Insistence(enum.Enum):
-    """What is to be done where the model makes a dimension constant."""
+class ConstantDimPolicy(enum.Enum):
+    """What happens where the model makes a dimension constant."""
 
     MUST_VARY = "refused"  # Dim.DYNAMIC and Dim("batch"), as torch.export has it
     SHOULD_VARY = "warned of"  # "batch", and dynamic_axes
@@ -38,12 +38,14 @@ class NonEmptyDim(str):
     min = 1
 
 
-class Wanted(NamedTuple):
-    """`name` is None for a hint, or an expression of another dimension, whose name is `root`;
+class DimRequest(NamedTuple):
+    """What the user asks of a dimension.
+
+    `name` is None for a hint, or an expression of another dimension, whose name is `root`;
     `least` and `most` are the sizes that the user said, `most` None where nothing bounds them."""
 
     name: str | None
-    insistence: Insistence
+    policy: ConstantDimPolicy
     root: str | None = None
     least: int = 0
     most: int | None = None
@@ -55,11 +57,11 @@ class Leaf:
     and what is wanted of its dimensions, by axis."""
 
     source: str
-    dims: dict[int, Wanted]
+    dims: dict[int, DimRequest]
 
     def left_to_model(self) -> Leaf:
         """The same where nobody asked for any one of its dimensions."""
-        dims = {k: v._replace(insistence=Insistence.MAY_VARY) for k, v in self.dims.items()}
+        dims = {k: v._replace(policy=ConstantDimPolicy.MAY_VARY) for k, v in self.dims.items()}
         return Leaf(self.source, dims)
 
     @property
@@ -72,7 +74,7 @@ class Leaf:
         return self.source if axis == SCALAR else f"{self.source}.size()[{axis}]"
 
 
-def wanted_of(shape: Any) -> dict[int, Wanted]:
+def wanted_of(shape: Any) -> dict[int, DimRequest]:
     """Of the entry of dynamic_shapes for one leaf."""
     if isinstance(shape, Mapping):
         items: Iterable[tuple[Any, Any]] = shape.items()
@@ -83,17 +85,20 @@ def wanted_of(shape: Any) -> dict[int, Wanted]:
     return {axis: wanted for axis, dim in items if (wanted := _wanted(dim)) is not None}
 
 
-def _wanted(dim: Any) -> Wanted | None:
+def _wanted(dim: Any) -> DimRequest | None:
     if isinstance(dim, str):
-        return Wanted(dim, Insistence.SHOULD_VARY, None, *_bounds(dim))
+        return DimRequest(dim, ConstantDimPolicy.SHOULD_VARY, None, *_bounds(dim))
     name = getattr(dim, "__name__", None)
     if isinstance(name, str):
         root = getattr(getattr(dim, "root", None), "__name__", None)  # of 2 * Dim("half")
         known = name if name.isidentifier() else None
-        return Wanted(known, Insistence.MUST_VARY, root, *_bounds(dim))
+        return DimRequest(known, ConstantDimPolicy.MUST_VARY, root, *_bounds(dim))
     hint = getattr(getattr(dim, "type", None), "name", None)  # of Dim.DYNAMIC and its like
-    insistence = {"DYNAMIC": Insistence.MUST_VARY, "AUTO": Insistence.LEFT_TO_MODEL}.get(hint or "")
-    return None if insistence is None else Wanted(None, insistence, None, *_bounds(dim))
+    policy = {
+        "DYNAMIC": ConstantDimPolicy.MUST_VARY,
+        "AUTO": ConstantDimPolicy.LEFT_TO_MODEL,
+    }.get(hint or "")
+    return None if policy is None else DimRequest(None, policy, None, *_bounds(dim))
 
 
 def _bounds(dim: Any) -> tuple[int, int | None]:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
-from sardonyx._capture.guards.guards import BY_BRANCH, BY_CHECK, Questions
+from sardonyx._capture.guards.guards import BY_BRANCH, BY_CHECK, SizeGuards
 
 from .dim_names import named_inputs
-from .dim_spec import SCALAR, TAKEN_FOR, Insistence, Leaf, Wanted, size_of
+from .dim_spec import SCALAR, TAKEN_FOR, ConstantDimPolicy, DimRequest, Leaf, size_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -20,7 +20,7 @@ _ENDLESS = 1 << 48
 
 
 def bounded_dims(
-    program: ExportedProgram, leaves: Sequence[Leaf], questions: Questions
+    program: ExportedProgram, leaves: Sequence[Leaf], questions: SizeGuards
 ) -> list[Diagnostic]:
     """What tells of each dimension that fewer sizes are known to be right for than the user said:
     an error where it must vary, and a branch of the model asks; a note where a check does, which
@@ -49,7 +49,7 @@ def is_least_raised(program: ExportedProgram, leaves: Sequence[Leaf]) -> bool:
     )
 
 
-def _narrower(known: Any, wanted: Wanted) -> str:
+def _narrower(known: Any, wanted: DimRequest) -> str:
     """The bounds that the user did not say; empty where there are none."""
     least, most = _number(known.lower, 0), _number(known.upper, None)
     bounds = []
@@ -66,8 +66,8 @@ def _number(bound: Any, infinite: int | None) -> int | None:
     return infinite if number is None or number >= _ENDLESS else number
 
 
-def _note(name: str, axis: int, wanted: Wanted, bounds: str, asker: str) -> Diagnostic:
-    is_error = asker == BY_BRANCH and wanted.insistence is Insistence.MUST_VARY
+def _note(name: str, axis: int, wanted: DimRequest, bounds: str, asker: str) -> Diagnostic:
+    is_error = asker == BY_BRANCH and wanted.policy is ConstantDimPolicy.MUST_VARY
     called = f" ('{wanted.name}')" if wanted.name else ""
     return Diagnostic(
         "SX1015",

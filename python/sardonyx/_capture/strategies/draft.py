@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sardonyx._capture.guards.specializations import Frozen, FrozenBranchError
+from sardonyx._capture.guards.specializations import Specializations, SpecializedBranchError
 from sardonyx._capture.source_location import Place
 from sardonyx._torch_private import export as torch_export
 
@@ -20,19 +20,19 @@ def draft(
     kwargs: Mapping[str, Any],
     dynamic_shapes: Any,
     *,
-    frozen: Frozen,
+    frozen: Specializations,
     may_freeze: bool,
 ) -> ExportedProgram:
     """A program that may lack the kernels by which PyTorch reasons about shapes.
 
     Where it decides by the example's data what other data would decide otherwise, raises
-    FrozenBranchError, or tells `frozen` so where it `may_freeze`; what is scripted it may not.
+    SpecializedBranchError, or tells `frozen` so where it `may_freeze`; what is scripted it may not.
     """
     program = torch_export.draft_export(model, args, kwargs, dynamic_shapes)
     decided = list(_decided_by_data(program))
     if decided and (frozen.scripted or not may_freeze):
         lines = "".join(f"\n    {line}" for line in decided)
-        raise FrozenBranchError(
+        raise SpecializedBranchError(
             f"data-dependent control flow, of which the model would have the example's:{lines}\n"
             "  write it with torch.cond or torch.where; export(..., dynamo=False) freezes it"
         )

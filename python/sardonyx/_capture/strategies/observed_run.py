@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Observed:
-    """What a run did; nothing where it failed."""
+class ObservedRun:
+    """What was observed in a run of the model; empty where it failed."""
 
     results: Any = None
     packs_sequences: bool = False
@@ -29,7 +29,7 @@ class Observed:
 
 def observed_run(
     module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Observed:
+) -> ObservedRun:
     """Runs the module on copies of its inputs; its buffers and random numbers are as before."""
     import torch
 
@@ -38,7 +38,7 @@ def observed_run(
 
     from .buffers import buffers_put_back
 
-    seen = Observed()
+    seen = ObservedRun()
 
     def on_packed() -> None:
         seen.packs_sequences = True
@@ -50,5 +50,5 @@ def observed_run(
         with torch.no_grad(), torch.random.fork_rng(), kept, buffers_put_back(module), watching:
             seen.results = module(*inputs[0], **inputs[1])
     except Exception:
-        return Observed()
+        return ObservedRun()
     return seen

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from sardonyx._base.errors import Diagnostic
-from sardonyx._capture.guards.specializations import Frozen, FrozenBranchError
+from sardonyx._capture.guards.specializations import Specializations, SpecializedBranchError
 from sardonyx._capture.patches.conditions import plain_conditions
 from sardonyx._capture.patches.symbolic_bools import bools_decided, function_wanting_bools
 from sardonyx._capture.shapes.dynamic_shapes import DynamicShapes
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
-    from sardonyx._capture.torchscript.interpreted import Interpreted
+    from sardonyx._capture.torchscript.interpreted import InterpretedModule
     from sardonyx._capture.torchscript.program import ScriptProgram
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one strategy came to: `error` is None for the one that succeeded."""
+    """The outcome of one strategy: `error` is None for the one that succeeded."""
 
     strategy: str
     seconds: float
@@ -59,7 +59,7 @@ def strategies(
     dynamic: DynamicShapes,
     *,
     attempts: list[Attempt],
-    frozen: Frozen,
+    frozen: Specializations,
     may_trace: bool,
     by_sizes: bool,
 ) -> Iterator[Strategy]:
@@ -156,7 +156,7 @@ def strategies(
     if may_trace:
         yield Strategy("torch.jit.trace", of_trace)
         yield Strategy("torch.export of what torch.jit.trace saw", exported_trace)
-    if any(isinstance(attempt.error, FrozenBranchError) for attempt in attempts):
+    if any(isinstance(attempt.error, SpecializedBranchError) for attempt in attempts):
         return
     yield Strategy(
         "draft export",
@@ -179,11 +179,11 @@ def _holds_script(model: torch.nn.Module) -> bool:
     return any(isinstance(part, torch.jit.ScriptModule) for part in model.modules())
 
 
-def is_interpreted(model: torch.nn.Module) -> TypeGuard[Interpreted]:
+def is_interpreted(model: torch.nn.Module) -> TypeGuard[InterpretedModule]:
     """Whether TorchScript's interpreter runs in it."""
-    from sardonyx._capture.torchscript.interpreted import Interpreted
+    from sardonyx._capture.torchscript.interpreted import InterpretedModule
 
-    return isinstance(model, Interpreted)
+    return isinstance(model, InterpretedModule)
 
 
 def first_line(error: BaseException) -> str:

@@ -14,8 +14,8 @@ from sardonyx._torch_private import torchscript
 from .number_types import with_numbers
 
 
-class Archived(NamedTuple):
-    """The archive, and the weights that it says no more of than how they are called."""
+class ScriptArchive(NamedTuple):
+    """A TorchScript archive without the data of its weights, and the weights by name."""
 
     data: bytes
     weights: dict[str, torch.Tensor]
@@ -28,7 +28,7 @@ class _Place(NamedTuple):
     tensor: torch.Tensor
 
 
-def archived(program: Any) -> Archived:
+def archived(program: Any) -> ScriptArchive:
     """The archive of a ScriptModule or ScriptFunction.
 
     Tensors of one element stand in the places of parameters and buffers while it is written, so
@@ -47,7 +47,9 @@ def archived(program: Any) -> Archived:
     with _emptied(places, program.modules() if is_module else ()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data = program.save_to_buffer()
-    return Archived(with_numbers(data, program), {place.name: place.tensor for place in places})
+    return ScriptArchive(
+        with_numbers(data, program), {place.name: place.tensor for place in places}
+    )
 
 
 def _places(program: torch.jit.ScriptModule) -> Iterator[_Place]:

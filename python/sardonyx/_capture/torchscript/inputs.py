@@ -16,7 +16,7 @@ _SCALARS = {bool: "bool", int: "int", float: ""}
 _DOUBLE = "double"
 
 
-class Given(NamedTuple):
+class ExampleParameter(NamedTuple):
     """A parameter of forward() with its example."""
 
     name: str
@@ -25,8 +25,10 @@ class Given(NamedTuple):
     declared: str = ""
 
 
-class Texts:
-    """`leaves`: what is wanted of the dimensions, for each leaf of all values in order."""
+class InputSpecs:
+    """Inputs as the native reader takes them ("x:float32[batch,3]"), with their values.
+
+    `leaves`: what is asked of the dimensions, for each leaf of all values in order."""
 
     def __init__(self, leaves: Sequence[Leaf], *, doubles: bool = False) -> None:
         self._leaves = iter(leaves)
@@ -34,7 +36,7 @@ class Texts:
         # The values that vary, and those that are constants, in order: (name, value, varies).
         self.parts: list[tuple[str, Any, bool]] = []
 
-    def of(self, given: Given) -> str:
+    def of(self, given: ExampleParameter) -> str:
         """The text of one parameter. TypeError for a value that no program takes."""
         return f"{given.name}:{self._value(given.name, given.value, given.declared)}"
 

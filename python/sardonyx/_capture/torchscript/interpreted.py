@@ -18,7 +18,7 @@ class _Place(NamedTuple):
     name: str
 
 
-class Interpreted(torch.nn.Module):
+class InterpretedModule(torch.nn.Module):
     """Runs the program with this module's weights, which are the program's own, in their places.
 
     What torch.export sees are the operators that TorchScript's interpreter runs: its loops and its

@@ -13,7 +13,7 @@ from sardonyx._base.errors import CaptureError, refusal
 from sardonyx._torch_private import torchscript
 from sardonyx._torch_private.export import quiet_capture
 
-from .interpreted import Interpreted
+from .interpreted import InterpretedModule
 from .scripted import keep_readings
 
 _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
@@ -81,7 +81,7 @@ def _converted_or_interpreted(model: Any, given: tuple[Any, ...]) -> torch.nn.Mo
     except Exception as error:
         reason = error
     # A class for each program, whose forward() has the program's parameters.
-    kind = type("TorchScript", (Interpreted,), {"reason": reason})
+    kind = type("TorchScript", (InterpretedModule,), {"reason": reason})
     interpreted: torch.nn.Module = kind(model)
     return interpreted
 

@@ -18,8 +18,8 @@ from sardonyx._capture.quantized import rounding
 from sardonyx._capture.shapes.dim_spec import Leaf
 from sardonyx._torch_private import contexts, pytree
 
-from .archive import Archived, archived
-from .inputs import Given, Texts, leaves_by_parameter, parts_of, text_of_default
+from .archive import ScriptArchive, archived
+from .inputs import ExampleParameter, InputSpecs, leaves_by_parameter, parts_of, text_of_default
 from .operators import Operators
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _arange_counts_in_double() -> bool:
 class ScriptProgram:
     """What the conversion and ONNXProgram read of an ExportedProgram."""
 
-    archived: Archived
+    archived: ScriptArchive
     names: list[str]  # of forward()'s parameters
     inputs: list[str]  # as the reader has them told
     graph_signature: Any
@@ -122,8 +122,8 @@ def script_program(source: Source, signature: inspect.Signature, example: Exampl
     bound.pop("self")
     declared = _declared(source.script)
     leaves = list(leaves_by_parameter(bound, example.kwargs, example.leaves))
-    texts = Texts(leaves, doubles=example.doubles)
-    given = [Given(name, value, declared.get(name, "")) for name, value in bound.items()]
+    texts = InputSpecs(leaves, doubles=example.doubles)
+    given = [ExampleParameter(name, value, declared.get(name, "")) for name, value in bound.items()]
     made = _program(source, texts, given, list(declared), example)
     weights = made.archived.weights
     made.inputs += [
@@ -141,8 +141,8 @@ def traced_program(
 
     Raises as script_program() does.
     """
-    texts = Texts([leaf for _, _, leaf in tensors], doubles=example.doubles)
-    given = [Given(name, tensor) for name, tensor, _ in tensors]
+    texts = InputSpecs([leaf for _, _, leaf in tensors], doubles=example.doubles)
+    given = [ExampleParameter(name, tensor) for name, tensor, _ in tensors]
     names = [name for name, _, _ in tensors]
     made = _program(source, texts, given, names, example)
     made.of_python = True
@@ -159,7 +159,11 @@ def traced_program(
 
 
 def _program(
-    source: Source, texts: Texts, given: Sequence[Given], names: list[str], example: Example
+    source: Source,
+    texts: InputSpecs,
+    given: Sequence[ExampleParameter],
+    names: list[str],
+    example: Example,
 ) -> ScriptProgram:
     if torch.get_default_dtype() != torch.float32:
         raise TypeError("the default dtype is not float32, which TorchScript's code does not say")

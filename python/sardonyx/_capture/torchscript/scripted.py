@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sardonyx._base.errors import Diagnostic
-from sardonyx._capture.guards.specializations import Frozen, FrozenBranchError
+from sardonyx._capture.guards.specializations import Specializations, SpecializedBranchError
 from sardonyx._capture.source_location import Place, scripted_place
 
 if TYPE_CHECKING:
@@ -112,9 +112,11 @@ def readings_of(module: torch.nn.Module) -> Readings:
     return readings
 
 
-def check_numbers(program: ExportedProgram, module: torch.nn.Module, frozen: Frozen) -> None:
-    """FrozenBranchError where the program of a module that TorchScript was made into reads a number
-    of a tensor, and computes with another in its place.
+def check_numbers(
+    program: ExportedProgram, module: torch.nn.Module, frozen: Specializations
+) -> None:
+    """SpecializedBranchError where the program of a module that TorchScript was made into reads a
+    number of a tensor, and computes with another in its place.
 
     Integers that PyTorch's converter computes with are plain ones while torch.export captures them:
     what comes of them is a constant, and nobody reads the number.
@@ -122,7 +124,7 @@ def check_numbers(program: ExportedProgram, module: torch.nn.Module, frozen: Fro
     numbers = readings_of(module).numbers
     if numbers and _leaves_numbers_unread(program):
         frozen.scripted += numbers
-        raise FrozenBranchError("numbers that TorchScript makes of data are constants here")
+        raise SpecializedBranchError("numbers that TorchScript makes of data are constants here")
 
 
 def _leaves_numbers_unread(program: ExportedProgram) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from sardonyx._capture.guards.specializations import Frozen
+from sardonyx._capture.guards.specializations import Specializations
 from sardonyx._capture.patches.patching import Replacement, replaced
 from sardonyx._capture.source_location import user_place
 from sardonyx._torch_private import torchscript
@@ -27,7 +27,7 @@ class _KeepingBounds(TorchFunctionMode):
     are gone: Python takes tensors for sequences from then on, and torch.tensor([tensor(3)]) asks
     each for its length."""
 
-    def __init__(self, frozen: Frozen) -> None:
+    def __init__(self, frozen: Specializations) -> None:
         super().__init__()
         self._frozen = frozen
 
@@ -67,7 +67,7 @@ def _without_ones(value: torch.Tensor, most: int) -> torch.Tensor:
 
 
 @contextmanager
-def telling_of_indices(frozen: Frozen) -> Iterator[None]:
+def telling_of_indices(frozen: Specializations) -> Iterator[None]:
     """Within it, `frozen` gets the lines of the model that ask a traced tensor for its index."""
     kind: Any = torch.Tensor
     index = kind.__index__

@@ -9,14 +9,14 @@ from typing import Any
 import torch
 
 from sardonyx._capture.guards.data_dependence import varies
-from sardonyx._capture.guards.specializations import Frozen
+from sardonyx._capture.guards.specializations import Specializations
 from sardonyx._capture.patches.patching import Replacement, replaced
 from sardonyx._capture.source_location import user_place
 from sardonyx._torch_private import torchscript
 
 
 @contextmanager
-def telling_of_strides(frozen: Frozen) -> Iterator[None]:
+def telling_of_strides(frozen: Specializations) -> Iterator[None]:
     """Within it, `frozen` gets the lines of the model that ask for strides of a traced tensor whose
     sizes may vary."""
     kind: Any = torch.Tensor

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from sardonyx._capture.guards.data_dependence import varies
-from sardonyx._capture.guards.specializations import Frozen
+from sardonyx._capture.guards.specializations import Specializations
 from sardonyx._capture.patches.patching import Replacement, replaced
 from sardonyx._capture.source_location import user_place
 from sardonyx._torch_private import operators, torchscript
@@ -28,7 +28,7 @@ _numbers = itertools.count()
 
 
 @contextmanager
-def numbers_kept_in_operators(frozen: Frozen, made: list[Any]) -> Iterator[None]:
+def numbers_kept_in_operators(frozen: Specializations, made: list[Any]) -> Iterator[None]:
     """Within it, such a call is recorded as one of a function that reads the numbers of tensors;
     these functions go into `made`, and live no longer. `frozen` gets the lines of what no function
     can be made of."""

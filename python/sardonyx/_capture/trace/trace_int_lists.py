@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 import torch
 
-from sardonyx._capture.guards.specializations import Frozen
+from sardonyx._capture.guards.specializations import Specializations
 from sardonyx._capture.patches.patching import Replacement, replaced
 from sardonyx._capture.source_location import user_place
 from sardonyx._torch_private import torchscript
 
 
 @contextmanager
-def numbers_kept_in_lists(frozen: Frozen) -> Iterator[None]:
+def numbers_kept_in_lists(frozen: Specializations) -> Iterator[None]:
     """Within it, functions of PyTorch that take a number for a list get the list, of which tracing
     keeps what it holds, and tensors made of numbers are stacked of them. `frozen` gets the lines of
     convolutions whose strides, say, are such numbers: of these tracing keeps nothing."""
@@ -49,7 +49,7 @@ _BUILTINS = {types.BuiltinFunctionType, types.MethodDescriptorType}
 _CONVOLUTIONS = {f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2, 3)}
 
 
-def _replacements(others: Mapping[Any, Any], frozen: Frozen) -> Iterator[Replacement]:
+def _replacements(others: Mapping[Any, Any], frozen: Specializations) -> Iterator[Replacement]:
     """For what modules call these functions, PyTorch's and others, and for methods of tensors."""
     for name, value in vars(torchscript.native().TensorBase).items():
         if name in vars(torch.Tensor):  # in Python, with other parameters
@@ -64,7 +64,7 @@ def _replacements(others: Mapping[Any, Any], frozen: Frozen) -> Iterator[Replace
                     yield Replacement(module, name, other)
 
 
-def _stand_ins(frozen: Frozen) -> Mapping[Any, Any]:
+def _stand_ins(frozen: Specializations) -> Mapping[Any, Any]:
     made: dict[Any, Any] = {f: _stacking(f, frozen) for f in (torch.tensor, torch.as_tensor)}
     for space in torchscript.functions_in_python():
         for value in vars(space).values():
@@ -119,7 +119,7 @@ def _with_integers() -> frozenset[str]:
     )
 
 
-def _splitting(function: Any, frozen: Frozen) -> Callable[..., Any]:
+def _splitting(function: Any, frozen: Specializations) -> Callable[..., Any]:
     """Tensor.split, which is Python and makes an integer of a tensor."""
 
     native = torchscript.functions_of_torch()
@@ -161,7 +161,7 @@ def _takes_numbers(name: str) -> bool:
     return name in _parameters() or name in _with_integers()
 
 
-def _keeping(function: Any, frozen: Frozen) -> Callable[..., Any]:
+def _keeping(function: Any, frozen: Specializations) -> Callable[..., Any]:
     parameters = _parameters().get(function.__name__, ())
 
     @functools.wraps(function)
@@ -178,7 +178,7 @@ def _keeping(function: Any, frozen: Frozen) -> Callable[..., Any]:
     return called
 
 
-def _telling(function: Any, frozen: Frozen) -> Callable[..., Any]:
+def _telling(function: Any, frozen: Specializations) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         rest: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
@@ -192,7 +192,7 @@ def _telling(function: Any, frozen: Frozen) -> Callable[..., Any]:
     return called
 
 
-def _stacking(function: Any, frozen: Frozen) -> Callable[..., torch.Tensor]:
+def _stacking(function: Any, frozen: Specializations) -> Callable[..., torch.Tensor]:
     """torch.tensor, of whose results tracing warns that they are constants, whatever they are."""
 
     @functools.wraps(function)

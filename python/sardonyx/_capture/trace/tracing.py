@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from sardonyx._capture.guards.data_dependence import telling_of_elements
-from sardonyx._capture.guards.specializations import Frozen
+from sardonyx._capture.guards.specializations import Specializations
 from sardonyx._capture.patches.restoration import module_kept
 from sardonyx._capture.patches.spacing import own_linspace
 from sardonyx._capture.shapes.dim_spec import Leaf, in_call_order, sources_of
@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
 
 def traced(
-    model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], frozen: Frozen
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    frozen: Specializations,
 ) -> torch.nn.Module:
     """A module of the operators that the example runs through, with the same parameters.
 
@@ -65,7 +68,7 @@ def traced(
 def program_of_trace(
     model: torch.nn.Module,
     example: Example,
-    frozen: Frozen,
+    frozen: Specializations,
     export: Callable[[], ExportedProgram],
 ) -> ScriptProgram:
     """What torch.jit.trace sees of the model, with sizes and scripted control flow kept.
@@ -148,7 +151,7 @@ def _as_tensor(result: Any) -> torch.Tensor | None:
 
 
 @contextmanager
-def _tracer_warnings(frozen: Frozen) -> Iterator[None]:
+def _tracer_warnings(frozen: Specializations) -> Iterator[None]:
     """Within it, `frozen` gets what PyTorch warns of as frozen by tracing, and what it should."""
     with (
         warnings.catch_warnings(record=True) as caught,

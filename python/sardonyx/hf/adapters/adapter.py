@@ -44,8 +44,8 @@ _PLAIN: dict[str, tuple[Any, ...]] = {
 
 
 @dataclass(frozen=True)
-class Layer:
-    """What an adapter does to a layer.
+class AdaptedLayer:
+    """The factors that an adapter adds to a layer's weight.
 
     Attributes:
         a: [rank, inputs of the layer].
@@ -78,7 +78,7 @@ class Adapter:
     """
 
     name: str
-    layers: Mapping[str, Layer]
+    layers: Mapping[str, AdaptedLayer]
 
 
 def read_adapters(folders: Sequence[Path], model: torch.nn.Module) -> list[Adapter]:
@@ -130,7 +130,7 @@ def _read(folder: Path) -> Adapter:
     return Adapter(folder.resolve().name, _layers(folder, settings))
 
 
-def _layers(folder: Path, settings: Mapping[str, Any]) -> dict[str, Layer]:
+def _layers(folder: Path, settings: Mapping[str, Any]) -> dict[str, AdaptedLayer]:
     sides: dict[str, dict[str, WeightInFile]] = {}
     problems = []
     for weight in weights_in(folder / WEIGHTS):
@@ -153,7 +153,7 @@ def _layers(folder: Path, settings: Mapping[str, Any]) -> dict[str, Layer]:
             scale = _scale(path, both["A"].dims[0], settings)
         except (TypeError, ValueError, AttributeError, re.error) as error:
             raise _refusal([f"{folder / CONFIG} has no scale for {path}: {error}"]) from error
-        layers[path] = Layer(both["A"], both["B"], scale)
+        layers[path] = AdaptedLayer(both["A"], both["B"], scale)
     if problems or not layers:
         raise _refusal(problems or [f"{folder}/{WEIGHTS} has no LoRA matrices"])
     return layers

@@ -15,12 +15,12 @@ from sardonyx.hf.checkpoints.weights import mapped, reading_files
 from .adapter import CODE, Adapter
 
 if TYPE_CHECKING:
-    from sardonyx.hf.checkpoints.weights import Placed
+    from sardonyx.hf.checkpoints.weights import PlacedWeights
 
 
 @reading_files()
 def merge_files(
-    placed: Placed,
+    placed: PlacedWeights,
     adapters: Sequence[Adapter],
     model: torch.nn.Module,
     scratch: Path,

@@ -36,7 +36,7 @@ _WRITTEN_TO = frozenset((torch.empty, torch.full, torch.ones, torch.zeros))
 
 
 class KnownValues(TorchFunctionMode):
-    """Computes at once what hangs on known tensors and numbers alone."""
+    """Computes functions of known tensors and numbers at once."""
 
     def __init__(self, tensors: Mapping[str, torch.Tensor]) -> None:
         super().__init__()

@@ -27,7 +27,7 @@ def _nothing(_: int) -> Tensors:
 
 @dataclass(frozen=True)
 class Example:
-    """Inputs of a batch and a length.
+    """Example inputs for a batch size and a length.
 
     Attributes:
         make: makes the inputs by name.

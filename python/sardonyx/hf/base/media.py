@@ -16,7 +16,7 @@ _VOCABULARY = "vocabulary_map"
 
 @dataclass(frozen=True)
 class Medium:
-    """One kind of it.
+    """A kind of input beside text: images or sounds.
 
     Attributes:
         methods: of the model, the first that it has makes the features that stand for it in a text.

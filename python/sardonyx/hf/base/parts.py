@@ -21,7 +21,7 @@ _OF_IMAGES = frozenset(("height", "width"))
 
 @dataclass(frozen=True)
 class Part:
-    """What becomes one ONNX file.
+    """A part of a model that becomes one ONNX file.
 
     Attributes:
         name: of the file, without ".onnx".
@@ -118,8 +118,8 @@ def without_padding(
     return Part(one.name, having(known), inputs, dims, one.outputs, known=known)
 
 
-class Plain(torch.nn.Module):
-    """The model as it is, called by keyword, with chosen outputs."""
+class ForwardWrapper(torch.nn.Module):
+    """Calls the model by keyword, and returns chosen outputs alone."""
 
     def __init__(
         self, model: torch.nn.Module, outputs: Sequence[str], known: Tensors | None = None

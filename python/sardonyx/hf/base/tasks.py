@@ -144,9 +144,9 @@ _BY_NAME = {task.name: task for task in TASKS}
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """What is exported: a task, with a cache or without, the class of the model, and what its texts
-    have places for beside words, where that is exported, too."""
+class ExportChoice:
+    """What is exported: a task, with a cache or without, the class of the model, and the images or
+    sounds that its texts have places for, where these are exported, too."""
 
     task: Task
     with_past: bool
@@ -186,7 +186,7 @@ def all_names() -> list[str]:
     return sorted(names)
 
 
-def choose(config: Any, name: str | None, own_class: type[Any] | None = None) -> Chosen:
+def choose(config: Any, name: str | None, own_class: type[Any] | None = None) -> ExportChoice:
     """The task of `name`, or else that of the class that the checkpoint was saved from.
 
     A model that is run token by token gets a cache where no task is named. SX2002 names the tasks
@@ -203,20 +203,20 @@ def choose(config: Any, name: str | None, own_class: type[Any] | None = None) ->
                 f"{config.model_type} fits {', '.join(fitting)}",
                 UsageError,
             )
-        return Chosen(task, with_past, found)
+        return ExportChoice(task, with_past, found)
     saved = (own_class.__name__,) if own_class else getattr(config, "architectures", None) or ()
     for architecture in saved:
         for task in TASKS:
             for candidate in _classes(task, config):
                 if candidate.__name__ == architecture:
-                    return Chosen(task, _has_cache(task, candidate), candidate)
+                    return ExportChoice(task, _has_cache(task, candidate), candidate)
         if (exact := own_class or class_named(architecture)) is not None:
             decodes = _is_decoder(exact, config)
             called = "text-generation" if decodes else "feature-extraction"
-            return Chosen(_BY_NAME[called], decodes, exact)
+            return ExportChoice(_BY_NAME[called], decodes, exact)
     for task in TASKS:
         if (found := class_for(task, config)) is not None:
-            return Chosen(task, _has_cache(task, found), found)
+            return ExportChoice(task, _has_cache(task, found), found)
     raise refusal(
         "SX2002",
         f"transformers has no class for a checkpoint of the type '{config.model_type}'",
@@ -225,14 +225,14 @@ def choose(config: Any, name: str | None, own_class: type[Any] | None = None) ->
     )
 
 
-def of_images(chosen: Chosen, config: Any) -> Chosen | None:
+def of_images(chosen: ExportChoice, config: Any) -> ExportChoice | None:
     """The same model for texts that images stand in, where its class is one for these, too."""
     images = _BY_NAME["image-text-to-text"]
     if chosen.task.name != "text-generation" or not chosen.with_past:
         return None
     if chosen.model_class not in _classes(images, config):
         return None
-    return Chosen(images, chosen.with_past, chosen.model_class)
+    return ExportChoice(images, chosen.with_past, chosen.model_class)
 
 
 def _is_decoder(model_class: type[Any], config: Any) -> bool:

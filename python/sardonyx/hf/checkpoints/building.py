@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import torch
 
     from .checkpoint import Checkpoint
-    from .weights import Placed
+    from .weights import PlacedWeights
 
 
 def build(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:
@@ -39,7 +39,7 @@ def config_of(model_class: type[Any], checkpoint: Checkpoint) -> Any:
     return config.get_text_config() if text is model_class.config_class else config
 
 
-def filled(model: torch.nn.Module, placed: Placed) -> torch.nn.Module:
+def filled(model: torch.nn.Module, placed: PlacedWeights) -> torch.nn.Module:
     """A model that was built without its weights, with them."""
     import torch
 

@@ -20,7 +20,7 @@ class _Value(NamedTuple):
     is_table: bool
 
 
-class HeldValues:
+class DequantizedValues:
     """The values of the block-wise quantized weights of all parts of an export."""
 
     def __init__(self) -> None:

@@ -20,8 +20,8 @@ def folder_of(folder: Path) -> Path | None:
     return below[0] if len(below) == 1 else None
 
 
-class Distributed:
-    """A checkpoint's tensors; what trainers keep beside them is left out."""
+class DistributedCheckpoint:
+    """The tensors of a checkpoint that torch.distributed wrote, without the state of trainers."""
 
     def __init__(self, folder: Path) -> None:
         """SX2005 for metadata that are none, and for every file that is missing or cut short."""

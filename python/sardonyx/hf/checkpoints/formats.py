@@ -12,8 +12,8 @@ from sardonyx._base.errors import Diagnostic, refusals
 from sardonyx._model.weight_files import WeightInFile
 
 from . import gguf
-from .distributed import Distributed, folder_of
-from .weights import Placed, place_weights
+from .distributed import DistributedCheckpoint, folder_of
+from .weights import PlacedWeights, place_weights
 
 if TYPE_CHECKING:
     import torch
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sardonyx.hf.base.progress import Progress
 
     from .checkpoint import Checkpoint
-    from .quantized import Quantized
+    from .quantized import QuantizedCheckpoint
 
 
 class Weights(ABC):
@@ -36,10 +36,10 @@ class Weights(ABC):
     def __init__(self, paths: Iterable[str], is_plain: bool) -> None:
         self.paths = list(dict.fromkeys(paths))
         self.is_plain = is_plain
-        self.quantized: Quantized | None = None
+        self.quantized: QuantizedCheckpoint | None = None
 
     @abstractmethod
-    def placed(self, model: torch.nn.Module, scratch: Path, progress: Progress) -> Placed:
+    def placed(self, model: torch.nn.Module, scratch: Path, progress: Progress) -> PlacedWeights:
         """Which is which of the model's; what is computed is kept in the folder `scratch`."""
 
 
@@ -49,7 +49,7 @@ class _Safetensors(Weights):
         self._settings = checkpoint.quantization
         super().__init__((each.path for each in self._in_files), not self._settings)
 
-    def placed(self, model: torch.nn.Module, scratch: Path, progress: Progress) -> Placed:
+    def placed(self, model: torch.nn.Module, scratch: Path, progress: Progress) -> PlacedWeights:
         in_files: list[WeightInFile] = self._in_files
         if self._settings:
             from .quantized import decoded
@@ -67,7 +67,7 @@ class _Gguf(Weights):
         self._has_config = checkpoint.has_config
         super().__init__((str(file.path) for file in self._files), is_plain=False)
 
-    def placed(self, model: torch.nn.Module, scratch: Path, progress: Progress) -> Placed:
+    def placed(self, model: torch.nn.Module, scratch: Path, progress: Progress) -> PlacedWeights:
         conversions = gguf.conversions_of(self._files, model.config)
         with progress.step("unpack weights"):
             made = gguf.unpacked(self._files, model, scratch, named=conversions is None)
@@ -77,7 +77,7 @@ class _Gguf(Weights):
         self.quantized = made if made.names else None
         return placed
 
-    def _check(self, placed: Placed) -> None:
+    def _check(self, placed: PlacedWeights) -> None:
         """SX2004 for factors of rotary frequencies, which configurations that transformers makes
         of such a file leave out."""
         factors = [name for name in placed.unused if name.startswith("rope_factors")]
@@ -93,10 +93,10 @@ class _Gguf(Weights):
 
 class _Distributed(Weights):
     def __init__(self, folder: Path) -> None:
-        self._held = Distributed(folder)
+        self._held = DistributedCheckpoint(folder)
         super().__init__(self._held.paths, is_plain=False)
 
-    def placed(self, model: torch.nn.Module, scratch: Path, progress: Progress) -> Placed:
+    def placed(self, model: torch.nn.Module, scratch: Path, progress: Progress) -> PlacedWeights:
         with progress.step("place weights"):
             known = model.state_dict(keep_vars=True)
             return place_weights(model, self._held.weights(known, scratch), scratch)

@@ -23,7 +23,7 @@ from sardonyx._transformers_private import gguf as formats
 from sardonyx.hf.base.packages import package
 
 from .derived_weights import kept
-from .quantized import Quantized
+from .quantized import QuantizedCheckpoint
 from .weights import mapped, reading_files
 
 _OF_SEVERAL = re.compile(r"^(.*)-(\d{5})-of-(\d{5})\.gguf$")
@@ -84,13 +84,13 @@ def conversions_of(files: list[GgufFile], config: Any) -> list[Any] | None:
 @reading_files()
 def unpacked(
     files: list[GgufFile], model: torch.nn.Module, scratch: Path, named: bool
-) -> Quantized:
+) -> QuantizedCheckpoint:
     """The weights; what is no block stays in the file unless transformers stores it otherwise.
 
     `named`: whether they get the model's names here, rather than by conversions of the loader.
     """
     tensors = [(file, tensor) for file in files for tensor in file.tensors]
-    made = Quantized([])
+    made = QuantizedCheckpoint([])
     names = _Names(files[0], model) if named else None
     kinds = set()
     for number, (file, tensor) in enumerate(tensors):

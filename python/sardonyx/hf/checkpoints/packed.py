@@ -21,8 +21,8 @@ _FLOAT4 = (0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6)
 
 
 @dataclass
-class Coded:
-    """A weight as codes: (code - zero) * scale + offset.
+class CodedWeight:
+    """A weight as integer codes: (code - zero) * scale + offset.
 
     Attributes:
         codes: a matrix of integers, or of elements of a type where `bits` is 0.
@@ -105,7 +105,7 @@ def grouped(
     scales: torch.Tensor,
     zeros: torch.Tensor | None = None,
     block: Sequence[int] | None = None,
-) -> Coded:
+) -> CodedWeight:
     """A weight of elements [rows, columns] with scales and zero points of the whole matrix, of a
     row, of a group of columns, or of a `block` of both. The last group or block may be smaller.
     ValueError where they do not go into the matrix evenly."""
@@ -116,7 +116,7 @@ def grouped(
     if zeros is not None:
         wide, zeros = torch.broadcast_tensors(wide, _matrix(zeros))
     rows, columns = group_sizes(wide, codes.dims, block)
-    return Coded(codes, wide, rows, columns, dims, zeros)
+    return CodedWeight(codes, wide, rows, columns, dims, zeros)
 
 
 def group_sizes(

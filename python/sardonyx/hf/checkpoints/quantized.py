@@ -24,7 +24,7 @@ from sardonyx._optimize.precision import Precision
 from . import torchao
 from .packed import (
     AWQ_ORDER,
-    Coded,
+    CodedWeight,
     float4_table,
     group_sizes,
     grouped,
@@ -37,12 +37,12 @@ from .weights import mapped, reading_files
 # The tensors of a layer, by what stands behind its name.
 Layer = dict[str, WeightInFile]
 # Settings and the tensors of a layer to its weight [out, in].
-Decoder = Callable[[dict[str, Any], Layer], Coded]
+Decoder = Callable[[dict[str, Any], Layer], CodedWeight]
 
 
 @dataclass
-class Quantized:
-    """What a checkpoint holds in few bits.
+class QuantizedCheckpoint:
+    """A checkpoint with quantized weights.
 
     Attributes:
         weights: all of its tensors, those in few bits as float32 that is made as it is read.
@@ -70,7 +70,9 @@ class Quantized:
 
 
 @reading_files()
-def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch: Path) -> Quantized:
+def decoded(
+    in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch: Path
+) -> QuantizedCheckpoint:
     """The tensors of a checkpoint whose `quantization_config` is `settings`; scales that
     are computed are written to the folder `scratch`. SX2001 for methods that are not read."""
     method = str(settings.get("quant_method"))
@@ -84,7 +86,7 @@ def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch:
     in_files = list(in_files)
     layers, plain = _layers(in_files, reader)
     described = torchao.described(weight.path for weight in in_files) if method == "torchao" else {}
-    made = Quantized(plain, bits=reader.bits(settings), group=reader.group(settings))
+    made = QuantizedCheckpoint(plain, bits=reader.bits(settings), group=reader.group(settings))
     for number, (layer, held) in enumerate(layers.items()):
         name = layer + reader.made
         try:
@@ -131,7 +133,7 @@ def _group_size(settings: dict[str, Any]) -> int:
     return max(0, int(settings.get("group_size") or settings.get("q_group_size") or 0))
 
 
-def _gptq(settings: dict[str, Any], held: Layer) -> Coded:
+def _gptq(settings: dict[str, Any], held: Layer) -> CodedWeight:
     """Codes [in / 8, out], zero points [groups, out / 8], one less than they are in the first
     format, and of each column its group."""
     bits = _bits(settings)
@@ -140,13 +142,13 @@ def _gptq(settings: dict[str, Any], held: Layer) -> Coded:
     zeros = unpacked(mapped(held["qzeros"]), bits, 1)
     zeros = zeros + (0 if settings.get("checkpoint_format") == "gptq_v2" else 1)
     groups = mapped(held["g_idx"]) if "g_idx" in held else _group_size(settings) or rows
-    return Coded(
+    return CodedWeight(
         held["qweight"], mapped(held["scales"]), groups, 1, [columns, rows], zeros,
         bits=bits, axis=0, transposed=True,
     )  # fmt: skip
 
 
-def _awq(settings: dict[str, Any], held: Layer) -> Coded:
+def _awq(settings: dict[str, Any], held: Layer) -> CodedWeight:
     """Codes [in, out / 8] and zero points [groups, out / 8], their columns in an order of AWQ's."""
     bits = _bits(settings)
     rows, words = held["qweight"].dims
@@ -154,7 +156,7 @@ def _awq(settings: dict[str, Any], held: Layer) -> Coded:
     zeros = unpacked(mapped(held["qzeros"]), bits, 1, AWQ_ORDER)
     scales = mapped(held["scales"])
     each, _ = group_sizes(scales, [rows, columns])
-    return Coded(
+    return CodedWeight(
         held["qweight"], scales, each, 1, [columns, rows], zeros,
         bits=bits, order=places(AWQ_ORDER), transposed=True,
     )  # fmt: skip
@@ -173,7 +175,7 @@ def _zeros_in_the_middle(settings: dict[str, Any], held: Layer) -> bool:
     return bool((zeros == 1 << (bits - 1)).all())
 
 
-def _scaled(settings: dict[str, Any], held: Layer) -> Coded:
+def _scaled(settings: dict[str, Any], held: Layer) -> CodedWeight:
     """float8, or int8, times the scale of the matrix, the row, the group or the block."""
     found = held.get("weight_scale_inv", held.get("weight_scale"))
     if found is None:
@@ -184,7 +186,7 @@ def _scaled(settings: dict[str, Any], held: Layer) -> Coded:
     return grouped(held["weight"], scale, zeros, block)
 
 
-def _compressed(settings: dict[str, Any], held: Layer) -> Coded:
+def _compressed(settings: dict[str, Any], held: Layer) -> CodedWeight:
     """compressed-tensors: as float8 or int8, codes of a few bits that are packed along rows, or
     float4."""
     if "weight_packed" not in held:
@@ -201,13 +203,13 @@ def _compressed(settings: dict[str, Any], held: Layer) -> Coded:
         packs = zeros.dtype == torch.int32
         middle = unpacked(zeros, bits, 0)[:rows] if packs else zeros.float() + half
     groups = mapped(held["weight_g_idx"]) if "weight_g_idx" in held else None
-    return Coded(
+    return CodedWeight(
         packed, scales, 1, -(-columns // scales.shape[1]) if groups is None else groups,
         [rows, columns], middle, bits=bits, width=columns,
     )  # fmt: skip
 
 
-def _float4(packed: WeightInFile, scales: torch.Tensor, held: Layer) -> Coded:
+def _float4(packed: WeightInFile, scales: torch.Tensor, held: Layer) -> CodedWeight:
     """Two float4 in a byte, the first in its lower bits. Their scales are powers of two (mxfp4), or
     float8 that are themselves to be divided by one number (nvfp4)."""
     wide = power_of_two(scales) if scales.dtype == torch.uint8 else scales.float()
@@ -216,13 +218,15 @@ def _float4(packed: WeightInFile, scales: torch.Tensor, held: Layer) -> Coded:
     return _of_float4(packed, wide)
 
 
-def _of_float4(packed: WeightInFile, scales: torch.Tensor) -> Coded:
+def _of_float4(packed: WeightInFile, scales: torch.Tensor) -> CodedWeight:
     rows, half = packed.dims
     dims = [rows, 2 * half]
-    return Coded(packed, scales, *group_sizes(scales, dims), dims, bits=4, table=float4_table())
+    return CodedWeight(
+        packed, scales, *group_sizes(scales, dims), dims, bits=4, table=float4_table()
+    )
 
 
-def _modelopt(_: dict[str, Any], held: Layer) -> Coded:
+def _modelopt(_: dict[str, Any], held: Layer) -> CodedWeight:
     """float8 times one scale, or nvfp4: two float4 in a byte, times a float8 for each group and one
     number of the whole matrix."""
     if "pre_quant_scale" in held:
@@ -239,7 +243,7 @@ def _compressed_args(settings: dict[str, Any]) -> dict[str, Any]:
     return {} if found.get("type") == "float" else found
 
 
-def _bitsandbytes(_: dict[str, Any], held: Layer) -> Coded:
+def _bitsandbytes(_: dict[str, Any], held: Layer) -> CodedWeight:
     """Rows of int8 with a scale each, or a table of sixteen numbers with a scale for each block,
     which may itself be a code."""
     if "SCB" in held:
@@ -259,20 +263,20 @@ def _bitsandbytes(_: dict[str, Any], held: Layer) -> Coded:
     rows = count // max(1, columns)
     words = held["weight"]._replace(dims=[rows, -(-columns // 2)])
     # The first of two codes is in the upper bits.
-    return Coded(
+    return CodedWeight(
         words, scales.reshape(rows, -1), 1, size, dims,
         bits=4, order=(1, 0), table=mapped(held["weight.quant_map"]), width=columns,
     )  # fmt: skip
 
 
-def _mxfp4(_: dict[str, Any], held: Layer) -> Coded:
+def _mxfp4(_: dict[str, Any], held: Layer) -> CodedWeight:
     """Codes [.., out, in / 32, 16] of float4, two in a byte, and for each 32 a power of two, which
     are a matrix [.., in, out]."""
     *several, rows, blocks, half = held["blocks"].dims
     matrices = torch.Size(several).numel()
     words = held["blocks"]._replace(dims=[matrices * rows, blocks * half])
     scales = power_of_two(mapped(held["scales"])).reshape(matrices * rows, blocks)
-    return Coded(
+    return CodedWeight(
         words, scales, 1, 2 * half, [*several, 2 * blocks * half, rows],
         bits=4, table=float4_table(), transposed=True, matrices=matrices,
     )  # fmt: skip

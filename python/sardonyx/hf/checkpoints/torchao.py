@@ -12,7 +12,7 @@ import torch
 from sardonyx import _native
 from sardonyx._model.weight_files import WeightInFile
 
-from .packed import Coded, group_sizes, grouped
+from .packed import CodedWeight, group_sizes, grouped
 from .weights import mapped
 
 # What is behind the name of a layer, in names of tensors.
@@ -39,7 +39,7 @@ def described(paths: Iterable[str]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def decoded(settings: dict[str, Any], held: dict[str, WeightInFile]) -> Coded:
+def decoded(settings: dict[str, Any], held: dict[str, WeightInFile]) -> CodedWeight:
     """The weight; ValueError for classes that are not read. `settings` has what was described."""
     if "_weight_act_pre_scale" in held:
         raise ValueError("what a layer is given is scaled before it, which is not read")
@@ -53,7 +53,7 @@ def decoded(settings: dict[str, Any], held: dict[str, WeightInFile]) -> Coded:
     return grouped(codes, scale, zeros)
 
 
-def _int4(codes: WeightInFile, scale: torch.Tensor, zeros: torch.Tensor | None) -> Coded:
+def _int4(codes: WeightInFile, scale: torch.Tensor, zeros: torch.Tensor | None) -> CodedWeight:
     """Codes [out, in / 2] of four bits from -8 on, the first of two in the lower bits, and scales
     and what a code of 0 stands for [groups, out]."""
     rows, half = codes.dims
@@ -61,4 +61,4 @@ def _int4(codes: WeightInFile, scale: torch.Tensor, zeros: torch.Tensor | None) 
     scales, dims = scale.T, [rows, 2 * half]
     each = group_sizes(scales, dims)
     offsets = None if zeros is None else zeros.T
-    return Coded(codes, scales, *each, dims, offsets=offsets, bits=4, table=numbers)
+    return CodedWeight(codes, scales, *each, dims, offsets=offsets, bits=4, table=numbers)

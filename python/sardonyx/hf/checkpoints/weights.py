@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Placed:
-    """Where the weights of a model lie.
+class PlacedWeights:
+    """The weights of a model, and where each lies in the files of its checkpoint.
 
     Attributes:
         places: the place of each tensor of the model's state dict that a file has, by name.
@@ -55,7 +55,7 @@ def place_weights(
     in_files: Iterable[WeightInFile],
     scratch: Path,
     transforms: Iterable[Any] | None = None,
-) -> Placed:
+) -> PlacedWeights:
     """Finds every weight of the model; computed ones are written to the folder `scratch`.
 
     `transforms`: transformers' conversions, by default those of the model's own checkpoints.
@@ -65,7 +65,7 @@ def place_weights(
 
     conversions = Conversions(model, transforms)
     known = model.state_dict(keep_vars=True)
-    placed = Placed({})
+    placed = PlacedWeights({})
     wanted: dict[str, tuple[Any, list[tuple[str, WeightInFile]]]] = {}
     for weight in sorted(in_files, key=lambda w: conversions.order(w.name)):
         name, pattern = conversions.renamed(weight.name, known)
@@ -90,7 +90,7 @@ def _compute(
     model: torch.nn.Module,
     wanted: Mapping[str, tuple[Any, list[tuple[str, WeightInFile]]]],
     scratch: Path,
-    placed: Placed,
+    placed: PlacedWeights,
 ) -> None:
     """Each weight that is made of several tensors, one at a time."""
     for number, (name, (converter, sources)) in enumerate(wanted.items()):
@@ -129,7 +129,7 @@ def _tie(known: Mapping[str, torch.Tensor], places: dict[str, WeightInFile]) -> 
 
 
 def _initialize(
-    model: torch.nn.Module, known: Mapping[str, torch.Tensor], scratch: Path, placed: Placed
+    model: torch.nn.Module, known: Mapping[str, torch.Tensor], scratch: Path, placed: PlacedWeights
 ) -> None:
     from .uninitialized_weights import initial_values
 
@@ -140,7 +140,9 @@ def _initialize(
         placed.places |= {weight.name: weight for weight in computed}
 
 
-def _check(model: torch.nn.Module, known: Mapping[str, torch.Tensor], placed: Placed) -> None:
+def _check(
+    model: torch.nn.Module, known: Mapping[str, torch.Tensor], placed: PlacedWeights
+) -> None:
     parameters = {id(parameter) for parameter in model.parameters()}
     problems = []
     for name, tensor in known.items():

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 from sardonyx._base.errors import refusal
 from sardonyx.hf.base.example import BATCH, LENGTH
 from sardonyx.hf.base.media import SOUNDS
-from sardonyx.hf.base.parts import Part, Plain, accepted, named_outputs, without_padding
+from sardonyx.hf.base.parts import ForwardWrapper, Part, accepted, named_outputs, without_padding
 from sardonyx.hf.inputs.input_search import accepted_example
 
 from . import encoder_decoders, multimodal
 from .composites import runs
 from .decoders import decoder_part
-from .sentence_embeddings import Embedder, Sentences
+from .sentence_embeddings import SentenceEmbedder, SentencePooling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import torch
 
-    from sardonyx.hf.base.tasks import Chosen, Task
+    from sardonyx.hf.base.tasks import ExportChoice, Task
 
 # How the inputs end that say what is padding.
 _MASK = "mask"
@@ -30,8 +30,8 @@ _MASK = "mask"
 
 def parts_of(
     model: torch.nn.Module,
-    chosen: Chosen,
-    sentences: Sentences | None = None,
+    chosen: ExportChoice,
+    sentences: SentencePooling | None = None,
     one_width: bool = False,
 ) -> Iterator[Part]:
     """The parts, as optimum has them; `sentences` is how embeddings of sentences are made, and
@@ -50,14 +50,14 @@ def parts_of(
         yield whole_part(model, config, chosen)
 
 
-def looks_at_images(model: torch.nn.Module, chosen: Chosen) -> bool:
+def looks_at_images(model: torch.nn.Module, chosen: ExportChoice) -> bool:
     """Whether it is a decoder with a cache that takes images beside its first tokens."""
     encodes = bool(getattr(model.config, "is_encoder_decoder", False))
     asked = chosen.name == "image-text-to-text-with-past"
     return asked and not encodes and "pixel_values" in accepted(model)
 
 
-def hears(model: torch.nn.Module, chosen: Chosen, named: bool) -> bool:
+def hears(model: torch.nn.Module, chosen: ExportChoice, named: bool) -> bool:
     """Whether it goes on with texts, and also takes sounds; where the task was `named`, that may be
     one of texts alone."""
     encodes = bool(getattr(model.config, "is_encoder_decoder", False))
@@ -66,7 +66,7 @@ def hears(model: torch.nn.Module, chosen: Chosen, named: bool) -> bool:
     return asked and not encodes and "input_ids" in taken and SOUNDS.is_in(taken)
 
 
-def whole_part(model: torch.nn.Module, config: object, chosen: Chosen) -> Part:
+def whole_part(model: torch.nn.Module, config: object, chosen: ExportChoice) -> Part:
     """The model in one file. SX2007 where no example inputs are found for it."""
     task = chosen.task
     example, inputs, result = accepted_example(model, config, task, chosen.in_one)
@@ -77,7 +77,7 @@ def whole_part(model: torch.nn.Module, config: object, chosen: Chosen) -> Part:
     if not outputs:
         raise refusal("SX2007", f"{type(model).__name__} returns no tensors", "")
     known = example.known(1)
-    module = Plain(model, outputs, known)
+    module = ForwardWrapper(model, outputs, known)
     dims = {name: example.dims.get(name, {}) for name in inputs}
     within = {name: {a: d for a, d in axes.items() if d != BATCH} for name, axes in dims.items()}
     row = example.make(1, example.lengths[0])
@@ -88,15 +88,17 @@ def whole_part(model: torch.nn.Module, config: object, chosen: Chosen) -> Part:
     if example.one_row:
         return replace(one, must_vary=grows, is_one_row=True)
     masks = {name for name in row if name.endswith(_MASK)}
-    unpadded = without_padding(one, masks, partial(Plain, model, outputs))
+    unpadded = without_padding(one, masks, partial(ForwardWrapper, model, outputs))
     return Part(
         "model", module, inputs, dims, outputs, one_row=one, unpadded=unpadded, must_vary=grows
     )
 
 
-def sentence_part(model: torch.nn.Module, config: object, task: Task, sentences: Sentences) -> Part:
+def sentence_part(
+    model: torch.nn.Module, config: object, task: Task, sentences: SentencePooling
+) -> Part:
     """A text model with embeddings of sentences beside those of their tokens."""
     example, inputs, _ = accepted_example(model, config, task)
     outputs = ("token_embeddings", "sentence_embedding")
     dims = {name: example.dims.get(name, {}) for name in inputs}
-    return Part("model", Embedder(model, sentences), inputs, dims, outputs)
+    return Part("model", SentenceEmbedder(model, sentences), inputs, dims, outputs)

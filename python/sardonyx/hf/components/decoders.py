@@ -14,7 +14,7 @@ from sardonyx.hf.base.caches import PAST_LENGTH, CacheLayout, layout_of
 from sardonyx.hf.base.example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors, token_ids
 from sardonyx.hf.base.parts import EMBEDDINGS, Part, accepted
 from sardonyx.hf.base.settings import setting
-from sardonyx.hf.inputs.frames import Frames, frames_of
+from sardonyx.hf.inputs.frames import TokenFrames, frames_of
 from sardonyx.hf.inputs.input_search import text_stands_alone
 from sardonyx.hf.inputs.meta_execution import counted_calls, probe
 
@@ -30,7 +30,7 @@ class Decoder(torch.nn.Module):
     """A decoder from tokens and a cache to logits and the cache with these tokens."""
 
     def __init__(
-        self, model: torch.nn.Module, argument: str, layout: CacheLayout, frames: Frames
+        self, model: torch.nn.Module, argument: str, layout: CacheLayout, frames: TokenFrames
     ) -> None:
         super().__init__()
         self.model = model
@@ -72,7 +72,7 @@ def decoder_part(
             f"{type(model).__name__} puts images before the text, and keeps both in its cache",
             _NO_PAST,
         )
-    frames = Frames()
+    frames = TokenFrames()
     try:
         layout, loops = _layout(model, config, argument, frames)
     except Exception:
@@ -130,7 +130,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _layout(
-    model: torch.nn.Module, config: Any, argument: str, frames: Frames
+    model: torch.nn.Module, config: Any, argument: str, frames: TokenFrames
 ) -> tuple[CacheLayout, bool]:
     """The layout of the cache, and whether more calls are made for more tokens."""
     try:
@@ -149,7 +149,7 @@ def _layout_of_runs(
     config: Any,
     argument: str,
     runs: Sequence[tuple[int, int]],
-    frames: Frames,
+    frames: TokenFrames,
 ) -> tuple[CacheLayout, bool]:
     caches, sizes, calls = [], [], set()
     for batch, length in runs:

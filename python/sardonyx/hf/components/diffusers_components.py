@@ -28,7 +28,7 @@ _WIDTHS = (
 
 
 class Denoiser(torch.nn.Module):
-    """What predicts the noise of a latent picture."""
+    """The denoiser: predicts the noise of latent images."""
 
     def __init__(self, model: torch.nn.Module, added: tuple[str, ...]) -> None:
         super().__init__()

@@ -28,7 +28,7 @@ from sardonyx.hf.inputs.meta_execution import probe
 
 if TYPE_CHECKING:
     from sardonyx._model.program import ONNXProgram
-    from sardonyx.hf.base.tasks import Chosen
+    from sardonyx.hf.base.tasks import ExportChoice
 
 _STEPS = "decoder_sequence_length"
 _ENCODED = "encoder_sequence_length"
@@ -218,7 +218,7 @@ class _Sides:
         return MixedEncoder(model) if self.mixed else Encoder(model, self.masks)
 
 
-def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]:
+def parts(model: torch.nn.Module, config: Any, chosen: ExportChoice) -> Iterator[Part]:
     """The encoder and the decoders. SX2007 where no example inputs are found."""
     sides = _sides(model, config, chosen)
     dims: Dims = {name: sides.example.dims.get(name, {}) for name in sides.inputs}
@@ -257,7 +257,7 @@ def _of_encoder(size: str) -> str:
     return _ENCODED if size == "sequence_length" else size
 
 
-def _sides(model: torch.nn.Module, config: Any, chosen: Chosen) -> _Sides:
+def _sides(model: torch.nn.Module, config: Any, chosen: ExportChoice) -> _Sides:
     example, inputs, result = accepted_example(model, config, chosen.task)
     codes = codes_of(inputs[_IDS]) if _IDS in inputs else 0
     inputs = {name: value for name, value in inputs.items() if name not in OF_DECODER}

@@ -24,7 +24,7 @@ from sardonyx.hf.inputs.meta_execution import probe
 from .decoders import decoder_part
 
 if TYPE_CHECKING:
-    from sardonyx.hf.base.tasks import Chosen
+    from sardonyx.hf.base.tasks import ExportChoice
 
 TOKENS, DECODER = "embed_tokens", "decoder_model_merged"
 # What a decoder of texts is given by the model around it, beside its cache.
@@ -59,7 +59,7 @@ class Embedding(torch.nn.Module):
         return (model.get_input_embeddings()(inputs["input_ids"]),)
 
 
-def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]:
+def parts(model: torch.nn.Module, config: Any, chosen: ExportChoice) -> Iterator[Part]:
     """The files. SX2009 where the decoder needs more than embeddings, a mask and positions."""
     directions = 0
     for medium in chosen.media:
@@ -119,7 +119,7 @@ def _of_embeddings(
     return inputs, dims
 
 
-def check_separable(model: torch.nn.Module, chosen: Chosen, medium: Medium) -> None:
+def check_separable(model: torch.nn.Module, chosen: ExportChoice, medium: Medium) -> None:
     """SX2009 where the decoder is given anything that a text without images or sounds has not: what
     these add to layers within, masks of theirs, tokens."""
     example, inputs, _ = accepted_example(model, model.config, chosen.task, medium)

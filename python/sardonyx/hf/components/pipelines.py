@@ -22,7 +22,7 @@ from sardonyx.hf.base.packages import package
 from sardonyx.hf.base.tasks import choose
 from sardonyx.hf.checkpoints import building
 from sardonyx.hf.checkpoints.checkpoint import read_checkpoint, weights_in_folder
-from sardonyx.hf.checkpoints.weights import Placed, place_weights
+from sardonyx.hf.checkpoints.weights import PlacedWeights, place_weights
 from sardonyx.hf.output.writing import PIPELINE
 
 from .architecture import whole_part
@@ -118,7 +118,7 @@ def read_pipeline(folder: Path) -> Pipeline:
 
 def prepared(
     pipeline: Pipeline, component: Component, scratch: Path, progress: Progress
-) -> tuple[torch.nn.Module, Placed, Iterator[Part]]:
+) -> tuple[torch.nn.Module, PlacedWeights, Iterator[Part]]:
     """The model of a component, where its weights are, and the parts that it is exported as."""
     if component.library == "transformers":
         return _of_transformers(pipeline, component, scratch, progress)
@@ -134,7 +134,7 @@ def prepared(
 
 def _of_transformers(
     pipeline: Pipeline, component: Component, scratch: Path, progress: Progress
-) -> tuple[torch.nn.Module, Placed, Iterator[Part]]:
+) -> tuple[torch.nn.Module, PlacedWeights, Iterator[Part]]:
     checkpoint = read_checkpoint(component.folder)
     chosen = choose(checkpoint.config, "feature-extraction")
     checkpoint.config.architectures = [component.model_class]

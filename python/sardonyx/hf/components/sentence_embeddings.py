@@ -19,8 +19,8 @@ _Pool = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 @dataclass(frozen=True)
-class Sentences:
-    """What is done with the embeddings of tokens.
+class SentencePooling:
+    """How the embeddings of tokens become one of a sentence.
 
     Attributes:
         poolings: the ways of pooling, whose results are joined.
@@ -31,10 +31,10 @@ class Sentences:
     layers: tuple[torch.nn.Module, ...]
 
 
-class Embedder(torch.nn.Module):
-    """A text model and what makes embeddings of sentences [batch, width] of its tokens'."""
+class SentenceEmbedder(torch.nn.Module):
+    """A text model, and the pooling of its tokens to sentence embeddings [batch, width]."""
 
-    def __init__(self, model: torch.nn.Module, sentences: Sentences) -> None:
+    def __init__(self, model: torch.nn.Module, sentences: SentencePooling) -> None:
         super().__init__()
         self.model = model
         self.layers = torch.nn.ModuleList(sentences.layers)
@@ -110,7 +110,7 @@ def transformer_of(folder: Path) -> Path:
     return folder / path if path else folder
 
 
-def read_sentences(folder: Path) -> Sentences | None:
+def read_sentences(folder: Path) -> SentencePooling | None:
     """None for folders that are none of sentence-transformers. SX2001 for modules that are not
     known here."""
     modules = _modules(folder)
@@ -132,7 +132,7 @@ def read_sentences(folder: Path) -> Sentences | None:
                 f"{folder} makes embeddings with a {kind}, which is not known here",
                 "export the text model: --task feature-extraction of its own folder",
             )
-    return Sentences(poolings, tuple(layers)) if poolings else None
+    return SentencePooling(poolings, tuple(layers)) if poolings else None
 
 
 def _modules(folder: Path) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from .multimodal import check_separable
 if TYPE_CHECKING:
     import torch
 
-    from sardonyx.hf.base.tasks import Chosen
+    from sardonyx.hf.base.tasks import ExportChoice
 
 _TEXT_ALONE = (
     "the model also looks at images, and is exported for texts alone; --task image-text-to-text "
@@ -32,11 +32,11 @@ _MIXES = (
     "has no method that makes what stands in a text for them, or no token at whose places it does"
 )
 
-_Settled = tuple["Chosen", tuple[str, ...]]
+_Settled = tuple["ExportChoice", tuple[str, ...]]
 
 
 def settled(
-    model: torch.nn.Module, chosen: Chosen, *, named: bool, decoder_alone: bool
+    model: torch.nn.Module, chosen: ExportChoice, *, named: bool, decoder_alone: bool
 ) -> _Settled:
     """What is exported, with what the report is to tell of it. `named`: whether the user named the
     task; `decoder_alone`: whether the runtime takes a decoder of texts and nothing else. SX2009
@@ -49,7 +49,7 @@ def settled(
 
 
 def _with_images(
-    model: torch.nn.Module, chosen: Chosen, named: bool, decoder_alone: bool
+    model: torch.nn.Module, chosen: ExportChoice, named: bool, decoder_alone: bool
 ) -> _Settled:
     """SX2009, unless a cache was asked for, where the model also looks at images and its decoder
     cannot be had alone."""
@@ -74,7 +74,7 @@ def _with_images(
     return replace(chosen, media=(IMAGES,)), ()
 
 
-def _with_sounds(model: torch.nn.Module, chosen: Chosen, named: bool) -> _Settled:
+def _with_sounds(model: torch.nn.Module, chosen: ExportChoice, named: bool) -> _Settled:
     """Beside images, sounds are left out where they cannot be had as they can, and of one file."""
     if not chosen.with_past and IMAGES.is_in(accepted(model)):
         return chosen, (f"{_DEAF}: one file takes images and texts",)
@@ -99,7 +99,7 @@ def _with_sounds(model: torch.nn.Module, chosen: Chosen, named: bool) -> _Settle
     return replace(chosen, media=(*chosen.media, SOUNDS)), ()
 
 
-def _needs_sounds(model: torch.nn.Module, chosen: Chosen) -> bool:
+def _needs_sounds(model: torch.nn.Module, chosen: ExportChoice) -> bool:
     """Whether the model takes no text alone, which is tried first."""
     try:
         example, _, _ = accepted_example(model, model.config, chosen.task)
@@ -108,7 +108,7 @@ def _needs_sounds(model: torch.nn.Module, chosen: Chosen) -> bool:
     return SOUNDS.is_in(example.dims)
 
 
-def without_cache(chosen: Chosen, why: str) -> OnnxExporterError:
+def without_cache(chosen: ExportChoice, why: str) -> OnnxExporterError:
     """SX2009 for a task that is chosen by default, with the way to export it without a cache."""
     return refusal(
         "SX2009",

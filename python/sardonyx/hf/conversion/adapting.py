@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sardonyx.hf.adapters.inputs import AdapterInputs
     from sardonyx.hf.base.parts import Part
     from sardonyx.hf.checkpoints.formats import Weights
-    from sardonyx.hf.checkpoints.weights import Placed
+    from sardonyx.hf.checkpoints.weights import PlacedWeights
 
 
 class Adapters:
@@ -49,7 +49,7 @@ class Adapters:
         self._inputs = AdapterInputs(read_adapters(self._folders, model), model)
 
     def merge(
-        self, model: torch.nn.Module, placed: Placed, weights: Weights, scratch: Path
+        self, model: torch.nn.Module, placed: PlacedWeights, weights: Weights, scratch: Path
     ) -> None:
         """Merges the others into the weights. SX2011 where they do not fit the model."""
         if not self.merged:

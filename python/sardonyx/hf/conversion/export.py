@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sardonyx.hf.base.progress import Progress
 
-    from .graphs import Target
+    from .graphs import ExportTarget
 
 # The targets of runtimes whose providers have their own.
 _PROVIDERS: dict[str, dict[str, Runtime]] = {
@@ -183,8 +183,8 @@ def _target(
     runtime: Runtime,
     opset: int | None,
     capture: CaptureStrategy,
-) -> Target:
-    from .graphs import Target
+) -> ExportTarget:
+    from .graphs import ExportTarget
 
     names = ("fp32", *PRECISIONS)
     if isinstance(precision, str) and precision not in names:
@@ -204,4 +204,4 @@ def _target(
         held = None
     else:
         held = Precision(precision, io=precision not in ("int8", "int4"))
-    return Target(held, runtime, opset, capture)
+    return ExportTarget(held, runtime, opset, capture)

@@ -59,8 +59,9 @@ _OF_INT = re.compile(r"TruncToInt\(|\bint\(")
 
 
 @dataclass(frozen=True)
-class Target:
-    """What ONNX models are made for: as of `sardonyx.export` and `sardonyx.optimize`."""
+class ExportTarget:
+    """The runtime, opset and precision of an export: options of `sardonyx.export` and
+    `sardonyx.optimize`."""
 
     precision: Precision | None = None
     runtime: Runtime = "onnxruntime"
@@ -78,7 +79,7 @@ class Target:
         return "standard", self.opset or _native.target_opset(self.runtime)
 
 
-def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram, list[str]]:
+def captured(part: Part, target: ExportTarget) -> tuple[Part, ONNXProgram, list[str]]:
     """The part as an ONNX model with the weights that the module has, and what is to be told of it.
     Nothing is computed of weights yet, since they may have none. Where the model's code takes the
     number of tokens for a constant, that is the part for one token; where it does so with rows, for
@@ -134,7 +135,7 @@ class _FixedSizesError(_SizesError):
     why = _FIXED
 
 
-def _of_sizes(part: Part, target: Target, notes: list[str]) -> tuple[Part, ONNXProgram]:
+def _of_sizes(part: Part, target: ExportTarget, notes: list[str]) -> tuple[Part, ONNXProgram]:
     for fewer in part.with_fewer_dims():
         images = {f"L['inputs']['{name}'].size()[{axis}]" for name, axis in part.sizes_of_images}
 
@@ -156,7 +157,7 @@ def _of_sizes(part: Part, target: Target, notes: list[str]) -> tuple[Part, ONNXP
     return part, _captured(part, target)
 
 
-def _of_decoder(part: Part, one_token: Part, target: Target) -> tuple[Part, ONNXProgram]:
+def _of_decoder(part: Part, one_token: Part, target: ExportTarget) -> tuple[Part, ONNXProgram]:
     refused: OnnxExporterError | None = None
     if not part.loops:
         try:
@@ -196,7 +197,7 @@ def _check_free(part: Part, program: ONNXProgram, sizes: Collection[str] | None 
                 )
 
 
-def _captured(part: Part, target: Target) -> ONNXProgram:
+def _captured(part: Part, target: ExportTarget) -> ONNXProgram:
     """The part as it is, or where the model's code makes Python's integers of sizes, with sizes in
     the place of these, if that can be captured."""
     program = _exported(part, target)
@@ -208,7 +209,7 @@ def _captured(part: Part, target: Target) -> ONNXProgram:
     return program
 
 
-def _exported(part: Part, target: Target) -> ONNXProgram:
+def _exported(part: Part, target: ExportTarget) -> ONNXProgram:
     with warnings.catch_warnings():
         # Dims that the model itself makes constant are in the notes; what it keeps of a call are
         # tables that it makes once; and what do_constant_folding is for, here, is not what it is
@@ -273,7 +274,7 @@ def give_weights(
 
 def finished(
     program: ONNXProgram,
-    target: Target,
+    target: ExportTarget,
     longest: int | None = None,
     kept: Collection[str] = (),
 ) -> OptimizationReport:

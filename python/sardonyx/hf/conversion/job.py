@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
     from sardonyx.hf.base.parts import Part
     from sardonyx.hf.base.progress import Progress
-    from sardonyx.hf.base.tasks import Chosen
+    from sardonyx.hf.base.tasks import ExportChoice
     from sardonyx.hf.checkpoints.checkpoint import Checkpoint
-    from sardonyx.hf.checkpoints.dequantized_reference import HeldValues
-    from sardonyx.hf.checkpoints.quantized import Quantized
-    from sardonyx.hf.checkpoints.weights import Placed
-    from sardonyx.hf.components.sentence_embeddings import Sentences
+    from sardonyx.hf.checkpoints.dequantized_reference import DequantizedValues
+    from sardonyx.hf.checkpoints.quantized import QuantizedCheckpoint
+    from sardonyx.hf.checkpoints.weights import PlacedWeights
+    from sardonyx.hf.components.sentence_embeddings import SentencePooling
 
     from .adapting import Adapters
-    from .graphs import Target
+    from .graphs import ExportTarget
 
 _NOTHING_STAYS = (
     "none of the weights could stay in the checkpoint's files: the models need all of them in "
@@ -62,7 +62,7 @@ class Job:
         out: Path,
         in_place: bool,
         task: str | None,
-        target: Target,
+        target: ExportTarget,
         progress: Progress,
         *,
         adapters: Adapters,
@@ -76,9 +76,9 @@ class Job:
         self._dims: set[str] = set()
         self._progress = progress
         self._adapters = adapters
-        self._sentences: Sentences | None = None
+        self._sentences: SentencePooling | None = None
         # The values of block-wise quantized weights, for verification.
-        self._values: HeldValues | None = None
+        self._values: DequantizedValues | None = None
         # Weights that stay as they are in whatever precision.
         self._kept: frozenset[str] = frozenset()
         # What tells the program from another with the same weights.
@@ -228,11 +228,11 @@ class Job:
         return report
 
     def _watch_values(self, verify: bool) -> None:
-        from sardonyx.hf.checkpoints.dequantized_reference import HeldValues
+        from sardonyx.hf.checkpoints.dequantized_reference import DequantizedValues
 
-        self._values = HeldValues() if verify else None
+        self._values = DequantizedValues() if verify else None
 
-    def _take_codes_of(self, quantized: Quantized, placed: Placed) -> None:
+    def _take_codes_of(self, quantized: QuantizedCheckpoint, placed: PlacedWeights) -> None:
         """What the checkpoint has in four bits is written in the same codes, and what it has in
         full stays so, where the user asks for no more than four bits."""
         precision = self._target.precision
@@ -242,7 +242,9 @@ class Job:
         names = set(quantized.names)
         self._kept = frozenset(name for name, at in placed.places.items() if at.name not in names)
 
-    def _settled(self, model: torch.nn.Module, chosen: Chosen) -> tuple[Chosen, Iterable[str]]:
+    def _settled(
+        self, model: torch.nn.Module, chosen: ExportChoice
+    ) -> tuple[ExportChoice, Iterable[str]]:
         """What is exported of the model, and what is to be told of it."""
         from sardonyx.hf.components.decoders import has_cache
         from sardonyx.hf.components.separable import settled
@@ -254,7 +256,7 @@ class Job:
         alone = genai.is_for(self._target.runtime)
         return settled(model, chosen, named=self._task is not None, decoder_alone=alone)
 
-    def _report(self, model: torch.nn.Module, chosen: Chosen) -> Report:
+    def _report(self, model: torch.nn.Module, chosen: ExportChoice) -> Report:
         precision = self._target.precision
         return Report(
             type(model).__name__,
@@ -267,11 +269,11 @@ class Job:
     def _write(
         self,
         model: torch.nn.Module,
-        chosen: Chosen,
-        placed: Placed | None,
+        chosen: ExportChoice,
+        placed: PlacedWeights | None,
         staging: Path,
         report: Report,
-    ) -> Chosen:
+    ) -> ExportChoice:
         """What was written. Raises SX2009 where the task has a cache by default that cannot be
         flattened into tensors: the help names the task without it."""
         from sardonyx.hf.components.separable import without_cache
@@ -289,7 +291,7 @@ class Job:
         finally:
             model.train(was_training)
 
-    def _is_by_default(self, chosen: Chosen) -> bool:
+    def _is_by_default(self, chosen: ExportChoice) -> bool:
         """Whether it has a cache that nobody asked for."""
         from sardonyx.hf.output import genai
 
@@ -298,8 +300,8 @@ class Job:
     def _write_parts(
         self,
         model: torch.nn.Module,
-        chosen: Chosen,
-        placed: Placed | None,
+        chosen: ExportChoice,
+        placed: PlacedWeights | None,
         staging: Path,
         report: Report,
     ) -> None:
@@ -344,7 +346,7 @@ class Job:
         self,
         wanted: Part,
         model: torch.nn.Module,
-        placed: Placed | None,
+        placed: PlacedWeights | None,
         staging: Path,
         report: Report,
     ) -> tuple[Part, ONNXProgram]:
@@ -413,10 +415,10 @@ class Job:
     def _verify(
         self,
         checkpoint: Checkpoint,
-        chosen: Chosen,
+        chosen: ExportChoice,
         staging: Path,
         report: Report,
-        placed: Placed | None,
+        placed: PlacedWeights | None,
     ) -> None:
         """`placed`: where the weights are that transformers would not read without packages."""
         from sardonyx.hf.checkpoints import building
@@ -429,7 +431,7 @@ class Job:
         self._compare(model, chosen, staging, report)
 
     def _compare(
-        self, model: torch.nn.Module, chosen: Chosen, staging: Path, report: Report
+        self, model: torch.nn.Module, chosen: ExportChoice, staging: Path, report: Report
     ) -> None:
         from sardonyx.hf.evaluation.verification import compare
 
@@ -450,7 +452,7 @@ def _is_worth_telling(note: Diagnostic) -> bool:
     return note.code != "SX1015" or TOTAL_LENGTH not in note.message
 
 
-def _notes_of(placed: Placed) -> Iterable[str]:
+def _notes_of(placed: PlacedWeights) -> Iterable[str]:
     if placed.computed:
         yield (
             f"{len(placed.computed)} weights were computed of several tensors of the checkpoint, "

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import torch
 
 
-class Loaded(Sessions):
-    """An exported folder.
+class ExportedFolder(Sessions):
+    """A folder that `sardonyx hf` wrote, with sessions for its models.
 
     Attributes:
         folder: where it is.
@@ -82,7 +82,7 @@ class Loaded(Sessions):
         return decode(self, input_ids, attention_mask, max_new_tokens, eos_token_id)
 
 
-def load(folder: str | os.PathLike[str]) -> Loaded:
+def load(folder: str | os.PathLike[str]) -> ExportedFolder:
     """What `sardonyx.hf.export` wrote. SX2001 for another folder. Needs onnxruntime."""
     path = Path(folder)
     try:
@@ -92,4 +92,4 @@ def load(folder: str | os.PathLike[str]) -> Loaded:
             "SX2001", f"{path} is no exported folder: {error}", "export a checkpoint to it first",
             UsageError,
         ) from error  # fmt: skip
-    return Loaded(path, report)
+    return ExportedFolder(path, report)

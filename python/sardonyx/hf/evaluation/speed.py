@@ -15,10 +15,10 @@ from sardonyx.hf.inputs.input_search import accepted_example
 
 from .generation import decode_of_encoder, first_tokens
 from .greedy import greedy_with_cache
-from .running import Loaded
+from .running import ExportedFolder
 
 if TYPE_CHECKING:
-    from sardonyx.hf.base.tasks import Chosen
+    from sardonyx.hf.base.tasks import ExportChoice
 
 _TOKENS = 20
 _PROMPT = 32
@@ -27,7 +27,9 @@ _AGAIN = 3
 _LONG = 5.0
 
 
-def speed_of_both(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dict[str, Any]:
+def speed_of_both(
+    model: torch.nn.Module, chosen: ExportChoice, loaded: ExportedFolder
+) -> dict[str, Any]:
     """The seconds that each takes: for tokens of one row, both with their caches, or for one run of
     the example's sizes; the quickest of a few runs. Empty where PyTorch has no such run."""
     generates = chosen.with_past or (chosen.task.generates and FIRST in loaded.part_names)
@@ -39,7 +41,9 @@ def speed_of_both(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dic
         return {}
 
 
-def _of_tokens(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dict[str, Any]:
+def _of_tokens(
+    model: torch.nn.Module, chosen: ExportChoice, loaded: ExportedFolder
+) -> dict[str, Any]:
     generate: Any = model.generate
     if FIRST in loaded.part_names:
         example, _, _ = accepted_example(model, model.config, chosen.task)
@@ -62,7 +66,9 @@ def _of_tokens(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dict[s
     }
 
 
-def _of_outputs(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dict[str, Any]:
+def _of_outputs(
+    model: torch.nn.Module, chosen: ExportChoice, loaded: ExportedFolder
+) -> dict[str, Any]:
     example, _, _ = accepted_example(model, model.config, chosen.task, chosen.in_one)
     inputs = example.make(1, example.lengths[0])
     shapes = loaded.inputs("model")

@@ -26,16 +26,16 @@ from .generation import (
 )
 from .greedy import greedy, greedy_with_cache
 from .references import of_pytorch
-from .running import Loaded
+from .running import ExportedFolder
 
 if TYPE_CHECKING:
-    from sardonyx.hf.base.tasks import Chosen
+    from sardonyx.hf.base.tasks import ExportChoice
 
 _TOKENS = 20
 _PROMPT = 6
 
 
-def tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:
+def tokens(model: torch.nn.Module, loaded: ExportedFolder) -> dict[str, Any]:
     """Greedy tokens after a prompt, one row of which is padded on its left."""
     if not loaded.takes_embeddings and (codes := loaded.inputs("model")["input_ids"][2:]):
         return _tokens_of_frames(model, loaded, int(codes[0]))
@@ -67,7 +67,7 @@ def tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:
     return found | ({"unsure": unsure} if unsure else {})
 
 
-def _tokens_of_frames(model: torch.nn.Module, loaded: Loaded, codes: int) -> dict[str, Any]:
+def _tokens_of_frames(model: torch.nn.Module, loaded: ExportedFolder, codes: int) -> dict[str, Any]:
     """The likeliest tokens behind frames of codes, which are given: a model scores one code of the
     next frame, and the others come from elsewhere (a sound that is listened to)."""
     frames = frames_of(model, model.config)
@@ -86,7 +86,9 @@ def _tokens_of_frames(model: torch.nn.Module, loaded: Loaded, codes: int) -> dic
     return {"tokens": 2 * _TOKENS, "equal": equal, "different": different}
 
 
-def tokens_after_media(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dict[str, Any]:
+def tokens_after_media(
+    model: torch.nn.Module, chosen: ExportChoice, loaded: ExportedFolder
+) -> dict[str, Any]:
     """Greedy tokens after a text with images, after one with sounds, and after one without."""
     # Models keep how far the positions of a prompt were moved: examples come before all prompts.
     examples = [
@@ -127,7 +129,9 @@ def tokens_after_media(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -
     return found
 
 
-def tokens_of_encoder(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dict[str, Any]:
+def tokens_of_encoder(
+    model: torch.nn.Module, chosen: ExportChoice, loaded: ExportedFolder
+) -> dict[str, Any]:
     """Greedy tokens of both, for one row and two."""
     example, _, _ = accepted_example(model, model.config, chosen.task)
     different, equal, steps = [], 0, _TOKENS
@@ -166,7 +170,7 @@ def _differs_from_itself(
 
 def _each_alone(
     model: torch.nn.Module,
-    loaded: Loaded,
+    loaded: ExportedFolder,
     medium: Medium,
     example: Example,
     *,
@@ -198,14 +202,14 @@ def _same(wanted: torch.Tensor, got: torch.Tensor, begin: int) -> int:
     return int(equal.long().cumprod(-1).sum(-1).min())
 
 
-def _takes_others(loaded: Loaded, medium: Medium) -> bool:
+def _takes_others(loaded: ExportedFolder, medium: Medium) -> bool:
     """Whether its encoder takes other sizes than the example's, of one or of any number."""
     shapes = loaded.inputs(medium.part)
     sizes = [size for name in medium.inputs for size in shapes.get(name, [])[1:]]
     return medium is IMAGES or any(isinstance(size, str) for size in sizes)
 
 
-def _never(loaded: Loaded) -> list[int]:
+def _never(loaded: ExportedFolder) -> list[int]:
     """The tokens for images and sounds, which no text that a model writes has."""
     return [token for _, token in media_of(loaded)] if loaded.takes_embeddings else []
 

@@ -14,31 +14,31 @@ from sardonyx.hf.base.example import BATCH, Tensors
 from sardonyx.hf.base.parts import fixed_arguments, named_outputs
 from sardonyx.hf.checkpoints.building import filled
 from sardonyx.hf.components.encoder_decoders import FIRST
-from sardonyx.hf.components.sentence_embeddings import Embedder, Sentences
+from sardonyx.hf.components.sentence_embeddings import SentenceEmbedder, SentencePooling
 from sardonyx.hf.inputs.input_search import accepted_example
 
 from .references import as_sure, farthest, of_pytorch
-from .running import Loaded
+from .running import ExportedFolder
 from .sessions import Sessions
 from .speed import speed_of_both
 from .token_comparison import tokens, tokens_after_media, tokens_of_encoder
 
 if TYPE_CHECKING:
     from sardonyx.hf.base.parts import Part
-    from sardonyx.hf.base.tasks import Chosen
-    from sardonyx.hf.checkpoints.dequantized_reference import HeldValues
-    from sardonyx.hf.checkpoints.weights import Placed
+    from sardonyx.hf.base.tasks import ExportChoice
+    from sardonyx.hf.checkpoints.dequantized_reference import DequantizedValues
+    from sardonyx.hf.checkpoints.weights import PlacedWeights
     from sardonyx.hf.output.report import Report
 
 
 def compare(
     model: torch.nn.Module,
-    chosen: Chosen,
+    chosen: ExportChoice,
     folder: Path,
     report: Report,
-    sentences: Sentences | None = None,
+    sentences: SentencePooling | None = None,
     *,
-    held: HeldValues | None = None,
+    held: DequantizedValues | None = None,
 ) -> dict[str, Any]:
     """What was compared, and the results.
 
@@ -48,13 +48,13 @@ def compare(
     model from one that quantization made inaccurate. Its outputs must agree unless the runtime
     quantizes the activations, too, or some weights of the PyTorch model have no such values.
     """
-    loaded = Loaded(folder, report.as_dict())
+    loaded = ExportedFolder(folder, report.as_dict())
     found = _compared(model, chosen, loaded, sentences)
     _judge(report, found)
     report.speed = speed_of_both(model, chosen, loaded)
     if held:
         others = held.put(model)
-        exact = Loaded(folder, report.as_dict(), rounds=False)
+        exact = ExportedFolder(folder, report.as_dict(), rounds=False)
         of_held = _compared(model, chosen, exact, sentences)
         rounds_activations = _native.target_accuracy_level(report.runtime) > 0
         rounds = rounds_activations or report.precision not in ("int8", "int4")
@@ -71,7 +71,10 @@ def compare(
 
 
 def _compared(
-    model: torch.nn.Module, chosen: Chosen, loaded: Loaded, sentences: Sentences | None
+    model: torch.nn.Module,
+    chosen: ExportChoice,
+    loaded: ExportedFolder,
+    sentences: SentencePooling | None,
 ) -> dict[str, Any]:
     if loaded.takes_embeddings:
         return tokens_after_media(model, chosen, loaded)
@@ -82,7 +85,7 @@ def _compared(
     return _outputs(model, chosen, loaded, sentences)
 
 
-def compare_part(part: Part, placed: Placed, folder: Path, report: Report) -> None:
+def compare_part(part: Part, placed: PlacedWeights, folder: Path, report: Report) -> None:
     """A part that is run as it is, with the weights of its checkpoint, at its example's sizes and
     for one row; what was compared is added to the report, SX1901 as by compare()."""
     model: Any = part.module.model
@@ -119,7 +122,10 @@ def _judge(report: Report, found: dict[str, Any]) -> None:
 
 
 def _outputs(
-    model: torch.nn.Module, chosen: Chosen, loaded: Loaded, sentences: Sentences | None
+    model: torch.nn.Module,
+    chosen: ExportChoice,
+    loaded: ExportedFolder,
+    sentences: SentencePooling | None,
 ) -> dict[str, Any]:
     """The outputs at another batch and length than the example's."""
     example, _, _ = accepted_example(model, model.config, chosen.task, chosen.in_one)
@@ -129,7 +135,7 @@ def _outputs(
     with torch.no_grad():
         if sentences is not None:
             names = ("token_embeddings", "sentence_embedding")
-            wanted = dict(zip(names, Embedder(model, sentences)(inputs), strict=True))
+            wanted = dict(zip(names, SentenceEmbedder(model, sentences)(inputs), strict=True))
         else:
             known = example.known(sizes[0])
             wanted = named_outputs(model(**inputs, **known, **fixed_arguments(model)))

@@ -14,8 +14,8 @@ from .input_search import accepted_example
 
 
 @dataclass(frozen=True)
-class Frames:
-    """What the tokens of a model are.
+class TokenFrames:
+    """The tokens of a model: plain, or several codes in each frame.
 
     Attributes:
         codes: how many there are in each frame; 0 for plain tokens.
@@ -30,15 +30,15 @@ class Frames:
         return ids.transpose(1, 2).flatten(0, 1) if self.beside else ids
 
 
-def frames_of(model: torch.nn.Module, config: Any) -> Frames:
+def frames_of(model: torch.nn.Module, config: Any) -> TokenFrames:
     """What the tokens are that the model takes."""
     try:
         example, _, _ = accepted_example(model, config)
     except ProgramError:
-        return Frames()
+        return TokenFrames()
     if "input_ids" not in example.dims:
-        return Frames()
+        return TokenFrames()
     ids = example.make(2, example.lengths[0])["input_ids"]
     if example.dims["input_ids"].get(0, BATCH) == CODES:
-        return Frames(ids.shape[0] // 2, beside=True)
-    return Frames(codes_of(ids))
+        return TokenFrames(ids.shape[0] // 2, beside=True)
+    return TokenFrames(codes_of(ids))

@@ -41,19 +41,19 @@ class _Counting(fake_tensors.TorchDispatchMode):
 
 
 @dataclass
-class Counted:
-    """How many calls of operators the last run without data made; 0 where it could not."""
+class OperatorCalls:
+    """The number of operator calls of the last run on meta tensors; 0 where it failed."""
 
     without_data: int = 0
 
 
-_counted: ContextVar[Counted | None] = ContextVar("_counted", default=None)
+_counted: ContextVar[OperatorCalls | None] = ContextVar("_counted", default=None)
 
 
 @contextlib.contextmanager
-def counted_calls() -> Iterator[Counted]:
+def counted_calls() -> Iterator[OperatorCalls]:
     """Counts what the probes within do."""
-    token = _counted.set(Counted())
+    token = _counted.set(OperatorCalls())
     try:
         found = _counted.get()
         assert found is not None

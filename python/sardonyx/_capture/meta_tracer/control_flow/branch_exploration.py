@@ -25,8 +25,8 @@ from sardonyx._capture.source_location import Place, is_raised_by_model, user_pl
 from sardonyx._torch_private import questions as torch_questions
 from sardonyx._torch_private import sizes as torch_sizes
 
-from .data_questions import Truths
-from .higher_order_ops import Ran, branched
+from .data_questions import ConditionTensors
+from .higher_order_ops import TracedBody, branched
 from .scopes import Scope
 
 # Runs of a model: each question doubles what may follow it.
@@ -49,20 +49,20 @@ class _Fork:
     known: dict[Any, Any]
     of_sizes: bool  # of the inputs, not of data
     answer: bool = True
-    first: Ran | None = None
+    first: TracedBody | None = None
     decided: list[_Fork] = field(default_factory=list)  # of what is asked in this way
     scope: Scope = field(init=False)
     closing: ExitStack = field(default_factory=ExitStack)
 
 
-class Ways:
-    """Those of one program."""
+class BranchExplorer:
+    """Captures a program once for each outcome of its branches; joins the runs by torch.cond."""
 
     def __init__(self, recorder: Recorder, env: Any, samples: SizeSamples | None = None) -> None:
         """Of branches on data, and on sizes where there are samples of these."""
         self._recorder = recorder
         self._env = env
-        self._truths = Truths(recorder, env)
+        self._conditions = ConditionTensors(recorder, env)
         self._forks: list[_Fork] = []  # that are being followed, the first question first
         self._decided: list[_Fork] = []  # that have one way alone, whatever was asked before
         self._runs = 1
@@ -183,7 +183,7 @@ class Ways:
             return answer
         if self._runs + len(self._forks) >= _MAX_RUNS or not self._may_part():
             return None
-        truth = self._truths.node(relation) if asked is None else self._truths.of(asked)
+        truth = self._conditions.node(relation) if asked is None else self._conditions.of(asked)
         return None if truth is None else self._parted(relation, truth)
 
     def _answered(self, relation: Any) -> bool | None:
@@ -207,7 +207,7 @@ class Ways:
     def _parted_on_sizes(self, relation: Any) -> bool:
         if self._runs + len(self._forks) >= _MAX_RUNS:
             raise DeclinedError(f"branches on sizes lead to more than {_MAX_RUNS} ways")
-        truth = self._truths.node(relation) if self._may_part() else None
+        truth = self._conditions.node(relation) if self._may_part() else None
         if truth is None:
             raise DeclinedError(f"whether {relation} is no branch that the program can have")
         return self._parted(relation, truth, of_sizes=True)
@@ -233,9 +233,9 @@ class Ways:
     def _open(self, fork: _Fork) -> None:
         fork.scope = fork.closing.enter_context(self._recorder.scopes.opened())
 
-    def _closed(self, fork: _Fork, given: Given) -> Ran:
+    def _closed(self, fork: _Fork, given: Given) -> TracedBody:
         leaves, spec = given
-        ran = Ran(fork.scope, leaves, spec)
+        ran = TracedBody(fork.scope, leaves, spec)
         ran.graph_values = [self._recorder.graph_argument(each) for each in leaves]
         fork.closing.close()
         self._check(fork)

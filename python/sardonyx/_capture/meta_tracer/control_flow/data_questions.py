@@ -32,8 +32,8 @@ _OF_TENSORS = {
 }
 
 
-class Truths:
-    """Writes them down where the program asks."""
+class ConditionTensors:
+    """Writes conditions on data into the graph where the program asks for them."""
 
     def __init__(self, recorder: Recorder, env: Any) -> None:
         self._recorder = recorder

@@ -34,8 +34,9 @@ Known = AbstractSet[Any]
 
 
 @dataclass
-class Ran:
-    """A body that has run: its graph, and the leaves and structure of what it gave."""
+class TracedBody:
+    """The body of a branch or loop after its run: its graph, and the leaves and structure of its
+    results."""
 
     scope: Scope
     leaves: list[Any]
@@ -78,16 +79,16 @@ def _truth_of_sizes(recorder: Recorder, pred: Any) -> Any:
     relation = relation_that_may_fail(pred)
     if relation is None:
         return pred
-    from .data_questions import Truths  # needs this module
+    from .data_questions import ConditionTensors  # needs this module
 
-    node = Truths(recorder, pred.node.shape_env).node(relation)
+    node = ConditionTensors(recorder, pred.node.shape_env).node(relation)
     if node is None:
         raise DeclinedError(f"torch.cond of {relation}")
     return node.meta["val"]
 
 
 def branched(
-    recorder: Recorder, truth: torch.fx.Node, ways: tuple[Ran, Ran], known: Known
+    recorder: Recorder, truth: torch.fx.Node, ways: tuple[TracedBody, TracedBody], known: Known
 ) -> tuple[list[Any], Any]:
     """The results of one of two branches that run to the end of a program, and their structure.
 
@@ -136,7 +137,7 @@ def _either(recorder: Recorder, a: torch.Tensor, b: torch.Tensor, known: Known) 
 
 
 def _write_branches(
-    recorder: Recorder, truth: Any, ways: tuple[Ran, Ran], given: list[Any]
+    recorder: Recorder, truth: Any, ways: tuple[TracedBody, TracedBody], given: list[Any]
 ) -> None:
     read = share_what_they_read([each.scope for each in ways])
     bodies = [
@@ -281,14 +282,14 @@ def _ran(
     function: Callable[..., Any],
     own: Sequence[Any],
     others: Sequence[Any] = (),
-) -> Ran:
+) -> TracedBody:
     """Runs a body. Of `own` it has placeholders, in this order, before those of what it reads."""
     with recorder.scopes.opened() as scope, recorder.watching(), unchanged_by_running(function):
         given = [_given(scope, each) for each in own]
         leaves, spec = pytree.tree_flatten(function(*given, *others))
         recorder.graph.output(tuple(recorder.graph_argument(each) for each in leaves))
         finish(recorder.graph)
-    return Ran(scope, leaves, spec)
+    return TracedBody(scope, leaves, spec)
 
 
 def _recorded(
@@ -345,7 +346,7 @@ def _carried(before: Any, after: Any) -> Any:
     return _again(after)
 
 
-def _may_share_memory(ran: Ran) -> bool:
+def _may_share_memory(ran: TracedBody) -> bool:
     """Whether results may lie where inputs or one another do. Declines where they do, which PyTorch
     refuses, and where it matters since the body writes."""
     output: Any = ran.scope.graph.output_node().args[0]

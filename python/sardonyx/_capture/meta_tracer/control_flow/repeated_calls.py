@@ -14,8 +14,8 @@ from sardonyx._capture.meta_tracer.fallback import DeclinedError
 _LEFT_OUT = (torch.ops.aten.slice.Tensor,)
 
 
-class Calls:
-    """Those of the run that is under way, and what they gave."""
+class CallHistory:
+    """The calls of the current run with their results, for runs that begin with the same calls."""
 
     def __init__(self) -> None:
         self._made: list[tuple[Any, Any]] = []

@@ -34,7 +34,7 @@ _MAX_ASKED = 1000
 
 
 class SizeBranches:
-    """What is asked of sizes in a program whose branches on them are followed.
+    """Answers conditions on sizes where both outcomes of a branch are captured.
 
     `path` gives the branches on sizes that the run has taken, `part` the answer to a question that
     both sides of a branch are to be followed for.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sardonyx._base.state import raise_interrupt
 from sardonyx._capture.meta_tracer.fallback import DeclinedError, none_forgotten
 from sardonyx._capture.meta_tracer.isolation.side_effects import run_again_where_declined
-from sardonyx._capture.shapes.dim_spec import SCALAR, Insistence, Leaf, size_of
+from sardonyx._capture.shapes.dim_spec import SCALAR, ConstantDimPolicy, Leaf, size_of
 from sardonyx._torch_private import sizes as torch_sizes
 
 if TYPE_CHECKING:
@@ -106,17 +106,17 @@ def _captured(
     assigned_in_branches: Sequence[torch.Tensor],
 ) -> QuickProgram:
     from sardonyx._capture.meta_tracer.control_flow import higher_order_ops  # noqa: F401 (says what control flow is)
-    from sardonyx._capture.meta_tracer.control_flow.branch_exploration import Ways
+    from sardonyx._capture.meta_tracer.control_flow.branch_exploration import BranchExplorer
     from sardonyx._capture.meta_tracer.entry.examples import generic_inputs
     from sardonyx._capture.meta_tracer.isolation.state import unchanged
-    from sardonyx._capture.meta_tracer.meta.fake_kernels import Fakes
+    from sardonyx._capture.meta_tracer.meta.fake_kernels import FakeKernels
     from sardonyx._capture.meta_tracer.symbolic.multiples import as_multiple
     from sardonyx._capture.meta_tracer.symbolic.size_samples import SizeSamples, bounds_of
     from sardonyx._capture.meta_tracer.symbolic.solving import hearing_the_model, solve
     from sardonyx._capture.meta_tracer.tracer.autocast_regions import finish
     from sardonyx._capture.meta_tracer.tracer.module_calls import watching
     from sardonyx._capture.meta_tracer.tracer.module_dtypes import conversions_recorded
-    from sardonyx._capture.meta_tracer.tracer.tracer import Overseer, Recorder, run
+    from sardonyx._capture.meta_tracer.tracer.tracer import FunctionObserver, Recorder, run
     from sardonyx._torch_private import non_strict, operators, pytree, sizes
 
     from .program import QuickProgram, QuickSignature
@@ -130,15 +130,15 @@ def _captured(
     fake_mode = given.fake_mode
     _join_sizes(given.leaves, leaves)
     placeholders = Placeholders(model, given)
-    recorder = Recorder(placeholders, Fakes(fake_mode))
+    recorder = Recorder(placeholders, FakeKernels(fake_mode))
     recorder.watchers = (
         non_strict.function_watcher(),
-        Overseer(recorder),
+        FunctionObserver(recorder),
     )
     samples = None
     if size_branches and fake_mode.shape_env is not None:
         samples = SizeSamples(fake_mode.shape_env, bounds_of(given.leaves, leaves))
-    ways = Ways(recorder, fake_mode.shape_env, samples)
+    ways = BranchExplorer(recorder, fake_mode.shape_env, samples)
     recorder.results.holds = ways.holds
     stand_ins = [placeholders.quick(each) for each in given.leaves]
     with (
@@ -221,7 +221,7 @@ def _join_sizes(inputs: Sequence[Any], leaves: Sequence[Leaf]) -> None:
     for value, leaf in zip(inputs, leaves, strict=False):
         for axis, wanted in leaf.dims.items():
             size = value if axis == SCALAR else size_of(value, axis)
-            if wanted.insistence is Insistence.SHOULD_VARY and hasattr(size, "node"):
+            if wanted.policy is ConstantDimPolicy.SHOULD_VARY and hasattr(size, "node"):
                 torch_sizes.join_sizes(first.setdefault(str(wanted.name), size), size)
 
 

@@ -24,7 +24,8 @@ _DEEPEST = 4
 
 @dataclass
 class Assigned:
-    """Buffers that the model assigned, as they were and are, and attributes that hold tensors."""
+    """Buffers that forward() assigned, before and after, and attributes with tensors that it
+    assigned."""
 
     buffers: dict[tuple[int, str], tuple[torch.Tensor, torch.nn.Module]] = field(
         default_factory=dict

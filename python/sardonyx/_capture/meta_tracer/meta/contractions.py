@@ -11,12 +11,12 @@ import torch
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.symbolic.sizes import Size, made_same
 
-from .results import Results, dims_of, numbers, steps_of
+from .results import ResultFactory, dims_of, numbers, steps_of
 from .tensor import QuickTensor
 
 
 def einsum(
-    results: Results, equation: str, tensors: Sequence[torch.Tensor], *, path: Any = None
+    results: ResultFactory, equation: str, tensors: Sequence[torch.Tensor], *, path: Any = None
 ) -> QuickTensor:
     one, other, given = _labels(equation)
     if len(tensors) != 2 or path is not None or tensors[0].dtype != tensors[1].dtype:

@@ -13,33 +13,33 @@ import torch
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.symbolic.sizes import Size, broadcast, plain, wrapped_axis
 
-from .results import Results, always, default_float, dense_on_cpu, dims_of, steps_of
+from .results import ResultFactory, always, default_float, dense_on_cpu, dims_of, steps_of
 from .tensor import QuickTensor
 
 
-def unary(results: Results, self: torch.Tensor, *_: Any, **__: Any) -> QuickTensor:
+def unary(results: ResultFactory, self: torch.Tensor, *_: Any, **__: Any) -> QuickTensor:
     if not self.dtype.is_floating_point:
         raise DeclinedError("an elementwise operator on integers")
     return results.pointwise([self], self.dtype)
 
 
-def unary_any(results: Results, self: torch.Tensor) -> QuickTensor:
+def unary_any(results: ResultFactory, self: torch.Tensor) -> QuickTensor:
     if self.dtype.is_complex or self.dtype is torch.bool:
         raise DeclinedError("complex numbers, or truth values")
     return results.pointwise([self], self.dtype)
 
 
-def inverted(results: Results, self: torch.Tensor) -> QuickTensor:
+def inverted(results: ResultFactory, self: torch.Tensor) -> QuickTensor:
     _check_bits(self.dtype)
     return results.pointwise([self], self.dtype)
 
 
-def binary(results: Results, self: Any, other: Any) -> QuickTensor:
+def binary(results: ResultFactory, self: Any, other: Any) -> QuickTensor:
     tensors = [each for each in (self, other) if isinstance(each, torch.Tensor)]
     return results.pointwise(tensors, _promoted(self, other))
 
 
-def scaled_sum(results: Results, self: Any, other: Any, alpha: Any = 1) -> QuickTensor:
+def scaled_sum(results: ResultFactory, self: Any, other: Any, alpha: Any = 1) -> QuickTensor:
     """Of these and differences, which truth values have none of."""
     made = binary(results, self, other)
     if made.dtype is torch.bool:
@@ -49,7 +49,7 @@ def scaled_sum(results: Results, self: Any, other: Any, alpha: Any = 1) -> Quick
     return made
 
 
-def bitwise(results: Results, self: torch.Tensor, other: Any) -> QuickTensor:
+def bitwise(results: ResultFactory, self: torch.Tensor, other: Any) -> QuickTensor:
     made = binary(results, self, other)
     _check_bits(made.dtype)
     return made
@@ -60,7 +60,7 @@ def _check_bits(dtype: torch.dtype) -> None:
         raise DeclinedError("bits of floating numbers")
 
 
-def division(results: Results, self: Any, other: Any) -> QuickTensor:
+def division(results: ResultFactory, self: Any, other: Any) -> QuickTensor:
     dtype = _promoted(self, other)
     if not (dtype.is_floating_point or dtype.is_complex):
         dtype = default_float()
@@ -68,19 +68,19 @@ def division(results: Results, self: Any, other: Any) -> QuickTensor:
     return results.pointwise(tensors, dtype)
 
 
-def power(results: Results, self: torch.Tensor, exponent: Any) -> QuickTensor:
+def power(results: ResultFactory, self: torch.Tensor, exponent: Any) -> QuickTensor:
     made = binary(results, self, exponent)
     if made.dtype is torch.bool:
         raise DeclinedError("powers of truth values")
     return made
 
 
-def comparison(results: Results, self: torch.Tensor, other: Any) -> QuickTensor:
+def comparison(results: ResultFactory, self: torch.Tensor, other: Any) -> QuickTensor:
     tensors = [each for each in (self, other) if isinstance(each, torch.Tensor)]
     return results.pointwise(tensors, torch.bool)
 
 
-def where(results: Results, condition: torch.Tensor, self: Any, other: Any) -> QuickTensor:
+def where(results: ResultFactory, condition: torch.Tensor, self: Any, other: Any) -> QuickTensor:
     if condition.dtype is not torch.bool:
         raise DeclinedError("a condition of numbers")
     tensors = [each for each in (condition, self, other) if isinstance(each, torch.Tensor)]
@@ -88,7 +88,7 @@ def where(results: Results, condition: torch.Tensor, self: Any, other: Any) -> Q
 
 
 def masked_fill(
-    results: Results, self: torch.Tensor, mask: torch.Tensor, value: Any
+    results: ResultFactory, self: torch.Tensor, mask: torch.Tensor, value: Any
 ) -> QuickTensor:
     if mask.dtype is not torch.bool or _promoted(self, value) != self.dtype:
         raise DeclinedError("a mask of numbers, or a value of another type")
@@ -125,14 +125,14 @@ def _with_scalar(dtype: torch.dtype, kind: int, scalar: torch.dtype) -> torch.dt
     return dtype if kind <= _category(dtype) else scalar
 
 
-def like(results: Results, self: torch.Tensor, *_: Any, **options: Any) -> QuickTensor:
+def like(results: ResultFactory, self: torch.Tensor, *_: Any, **options: Any) -> QuickTensor:
     dense_on_cpu(options.get("layout"), options.get("device"), options.get("pin_memory"))
     if options.get("memory_format") not in (None, torch.preserve_format):
         raise DeclinedError("a tensor in another layout")
     return results.pointwise([self], options.get("dtype") or self.dtype)
 
 
-def logical(results: Results, self: torch.Tensor, *others: torch.Tensor) -> QuickTensor:
+def logical(results: ResultFactory, self: torch.Tensor, *others: torch.Tensor) -> QuickTensor:
     """PyTorch's meta functions compute these of comparisons, each of which is laid out anew."""
     tensors = (self, *others)
     if not all(results.strides.is_contiguous(dims_of(t), steps_of(t)) for t in tensors):
@@ -140,14 +140,16 @@ def logical(results: Results, self: torch.Tensor, *others: torch.Tensor) -> Quic
     return results.pointwise(tensors, torch.bool)
 
 
-def running(results: Results, self: torch.Tensor, dim: int, *, dtype: Any = None) -> QuickTensor:
+def running(
+    results: ResultFactory, self: torch.Tensor, dim: int, *, dtype: Any = None
+) -> QuickTensor:
     wrapped_axis(dim, len(dims_of(self)))
     counts = not (self.dtype.is_floating_point or self.dtype.is_complex)
     return results.dense(dims_of(self), dtype or (torch.int64 if counts else self.dtype))
 
 
 def to_dtype(
-    results: Results,
+    results: ResultFactory,
     self: torch.Tensor,
     dtype: torch.dtype,
     non_blocking: bool = False,
@@ -160,7 +162,7 @@ def to_dtype(
 
 
 def to_layout(
-    results: Results,
+    results: ResultFactory,
     self: torch.Tensor,
     *,
     dtype: Any = None,
@@ -174,7 +176,7 @@ def to_layout(
 
 
 def to_device(
-    results: Results,
+    results: ResultFactory,
     self: torch.Tensor,
     device: Any,
     dtype: torch.dtype,
@@ -185,16 +187,16 @@ def to_device(
     return to_dtype(results, self, dtype, *others, **named)
 
 
-def type_as(results: Results, self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+def type_as(results: ResultFactory, self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return to_dtype(results, self, other.dtype)
 
 
-def arange(results: Results, end: Size, **options: Any) -> QuickTensor:
+def arange(results: ResultFactory, end: Size, **options: Any) -> QuickTensor:
     return arange_from(results, 0, end, **options)
 
 
 def arange_from(
-    results: Results,
+    results: ResultFactory,
     start: Size,
     end: Size,
     *,
@@ -212,7 +214,7 @@ def arange_from(
     return results.dense((length,), dtype or torch.int64)
 
 
-def filled(results: Results, size: Sequence[Size], *_: Any, **options: Any) -> QuickTensor:
+def filled(results: ResultFactory, size: Sequence[Size], *_: Any, **options: Any) -> QuickTensor:
     dtype = options.pop("dtype", None)
     if dtype is None and _:
         if type(_[0]) not in (bool, int, float):
@@ -226,6 +228,6 @@ def filled(results: Results, size: Sequence[Size], *_: Any, **options: Any) -> Q
 
 
 def new_filled(
-    results: Results, self: torch.Tensor, size: Sequence[Size], *_: Any, **options: Any
+    results: ResultFactory, self: torch.Tensor, size: Sequence[Size], *_: Any, **options: Any
 ) -> QuickTensor:
     return filled(results, size, **{**options, "dtype": options.get("dtype") or self.dtype})

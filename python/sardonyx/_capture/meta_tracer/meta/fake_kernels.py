@@ -23,8 +23,8 @@ PLAIN = (bool, int, float)
 _OF_MEMORY = frozenset({"as_strided", "as_strided_", "set_", "resize_", "resize_as_"})
 
 
-class Fakes:
-    """Fake tensors that stand for quick ones while an operator is asked.
+class FakeKernels:
+    """Runs operators on fake tensors in the place of quick ones.
 
     They are torch.export's own, so that what it asks of sizes is asked here, too.
     """

@@ -24,18 +24,18 @@ from sardonyx._capture.meta_tracer.symbolic.sizes import (
     wrapped_axis,
 )
 
-from .results import Results, always, dims_of, numbers, steps_of
+from .results import ResultFactory, always, dims_of, numbers, steps_of
 from .tensor import QuickTensor
 
 
-def transpose(results: Results, self: torch.Tensor, dim0: int, dim1: int) -> QuickTensor:
+def transpose(results: ResultFactory, self: torch.Tensor, dim0: int, dim1: int) -> QuickTensor:
     order = list(range(len(dims_of(self))))
     first, second = wrapped_axis(dim0, len(order)), wrapped_axis(dim1, len(order))
     order[first], order[second] = order[second], order[first]
     return permute(results, self, order)
 
 
-def permute(results: Results, self: torch.Tensor, dims: Sequence[int]) -> QuickTensor:
+def permute(results: ResultFactory, self: torch.Tensor, dims: Sequence[int]) -> QuickTensor:
     shape, steps = dims_of(self), steps_of(self)
     order = [wrapped_axis(axis, len(shape)) for axis in dims]
     if sorted(order) != list(range(len(shape))):
@@ -45,13 +45,13 @@ def permute(results: Results, self: torch.Tensor, dims: Sequence[int]) -> QuickT
     )
 
 
-def t(results: Results, self: torch.Tensor) -> QuickTensor:
+def t(results: ResultFactory, self: torch.Tensor) -> QuickTensor:
     if len(dims_of(self)) != 2:
         raise DeclinedError("t() of what is no matrix")
     return permute(results, self, (1, 0))
 
 
-def unsqueeze(results: Results, self: torch.Tensor, dim: int) -> QuickTensor:
+def unsqueeze(results: ResultFactory, self: torch.Tensor, dim: int) -> QuickTensor:
     shape, steps = dims_of(self), steps_of(self)
     axis = wrapped_axis(dim, len(shape) + 1)
     step = plain(shape[axis] * steps[axis]) if axis < len(shape) else 1
@@ -61,7 +61,7 @@ def unsqueeze(results: Results, self: torch.Tensor, dim: int) -> QuickTensor:
 
 
 def expand(
-    results: Results, self: torch.Tensor, size: Sequence[Size], *, implicit: bool = False
+    results: ResultFactory, self: torch.Tensor, size: Sequence[Size], *, implicit: bool = False
 ) -> QuickTensor:
     shape, steps = dims_of(self), steps_of(self)
     new = len(size) - len(shape)
@@ -87,14 +87,14 @@ def expand(
     return QuickTensor.of(tuple(dims), tuple(strides), self.dtype)
 
 
-def view(results: Results, self: torch.Tensor, size: Sequence[Size]) -> QuickTensor:
+def view(results: ResultFactory, self: torch.Tensor, size: Sequence[Size]) -> QuickTensor:
     made = _viewed(results, self, size)
     if made is None:
         raise DeclinedError("a view that the layout does not allow")
     return made
 
 
-def reshape(results: Results, self: torch.Tensor, shape: Sequence[Size]) -> QuickTensor:
+def reshape(results: ResultFactory, self: torch.Tensor, shape: Sequence[Size]) -> QuickTensor:
     made = _viewed(results, self, shape)
     if made is not None:
         return made
@@ -105,7 +105,7 @@ def reshape(results: Results, self: torch.Tensor, shape: Sequence[Size]) -> Quic
     return results.dense(wanted, self.dtype)
 
 
-def _viewed(results: Results, self: torch.Tensor, size: Sequence[Size]) -> QuickTensor | None:
+def _viewed(results: ResultFactory, self: torch.Tensor, size: Sequence[Size]) -> QuickTensor | None:
     shape, steps = dims_of(self), steps_of(self)
     wanted = filled_in(size, shape)
     if results.strides.is_contiguous(shape, steps):
@@ -115,7 +115,7 @@ def _viewed(results: Results, self: torch.Tensor, size: Sequence[Size]) -> Quick
 
 
 def contiguous(
-    results: Results, self: torch.Tensor, *, memory_format: Any = torch.contiguous_format
+    results: ResultFactory, self: torch.Tensor, *, memory_format: Any = torch.contiguous_format
 ) -> torch.Tensor:
     if memory_format is not torch.contiguous_format:
         raise DeclinedError(f"the layout {memory_format}")
@@ -131,7 +131,7 @@ def contiguous(
 
 
 def slice_(
-    results: Results,
+    results: ResultFactory,
     self: torch.Tensor,
     dim: int = 0,
     start: Size | None = None,
@@ -218,7 +218,7 @@ def _bound(given: Size | None, size: Size, otherwise: Size) -> Size:
     raise DeclinedError("a slice whose ends depend on sizes")
 
 
-def select(results: Results, self: torch.Tensor, dim: int, index: Size) -> QuickTensor:
+def select(results: ResultFactory, self: torch.Tensor, dim: int, index: Size) -> QuickTensor:
     shape, steps = dims_of(self), steps_of(self)
     axis = wrapped_axis(dim, len(shape))
     if not shape or not (always(index < shape[axis]) and always(index >= -shape[axis])):
@@ -229,7 +229,7 @@ def select(results: Results, self: torch.Tensor, dim: int, index: Size) -> Quick
 
 
 def as_strided(
-    results: Results,
+    results: ResultFactory,
     self: torch.Tensor,
     size: Sequence[Size],
     stride: Sequence[Size],
@@ -243,7 +243,7 @@ def as_strided(
 
 
 def copy_(
-    results: Results, self: torch.Tensor, src: torch.Tensor, non_blocking: bool = False
+    results: ResultFactory, self: torch.Tensor, src: torch.Tensor, non_blocking: bool = False
 ) -> torch.Tensor:
     own, given = dims_of(self), dims_of(src)
     if len(given) > len(own) or 0 in numbers(steps_of(self)):
@@ -254,7 +254,7 @@ def copy_(
     return self
 
 
-def cat(results: Results, tensors: Sequence[torch.Tensor], dim: int = 0) -> QuickTensor:
+def cat(results: ResultFactory, tensors: Sequence[torch.Tensor], dim: int = 0) -> QuickTensor:
     if len({tensor.dtype for tensor in tensors}) != 1:
         raise DeclinedError("tensors of several types in cat")
     # A tensor of shape [0] goes with any other, as caches begin; what may be one is not asked.
@@ -277,7 +277,7 @@ def cat(results: Results, tensors: Sequence[torch.Tensor], dim: int = 0) -> Quic
     return results.dense(dims, tensors[0].dtype)
 
 
-def _rows_or_declined(results: Results, tensors: Sequence[torch.Tensor]) -> None:
+def _rows_or_declined(results: ResultFactory, tensors: Sequence[torch.Tensor]) -> None:
     """cat keeps the layout of channels last where all of its tensors have it."""
     if len(dims_of(tensors[0])) in (4, 5) and all(
         _may_be_channels_last(tensor) for tensor in tensors
@@ -291,7 +291,7 @@ def _may_be_channels_last(tensor: torch.Tensor) -> bool:
 
 
 def split(
-    results: Results, self: torch.Tensor, split_size: Size, dim: int = 0
+    results: ResultFactory, self: torch.Tensor, split_size: Size, dim: int = 0
 ) -> list[QuickTensor]:
     shape = dims_of(self)
     axis = wrapped_axis(dim, len(shape))
@@ -301,7 +301,9 @@ def split(
     return [slice_(results, self, axis, s, min(s + split_size, shape[axis])) for s in starts]
 
 
-def chunk(results: Results, self: torch.Tensor, chunks: int, dim: int = 0) -> list[QuickTensor]:
+def chunk(
+    results: ResultFactory, self: torch.Tensor, chunks: int, dim: int = 0
+) -> list[QuickTensor]:
     size = dims_of(self)[wrapped_axis(dim, len(dims_of(self)))]
     if type(size) is int and 1 <= chunks <= size:
         return split(results, self, -(-size // chunks), dim)

@@ -25,12 +25,15 @@ from sardonyx._capture.meta_tracer.symbolic.sizes import (
 from sardonyx._torch_private.operators import dropout_gives_its_input
 
 from .layout import cat, reshape
-from .results import Results, always, dims_of, steps_of
+from .results import ResultFactory, always, dims_of, steps_of
 from .tensor import QuickTensor
 
 
 def linear(
-    results: Results, input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
+    results: ResultFactory,
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None = None,
 ) -> QuickTensor:
     shape, (outs, ins) = dims_of(input), _matrix(weight)
     if not shape or not same(shape[-1], ins) or input.dtype != weight.dtype:
@@ -50,7 +53,7 @@ def _matrix(tensor: torch.Tensor) -> Sizes:
 
 
 def addmm(
-    results: Results, self: torch.Tensor, mat1: torch.Tensor, mat2: torch.Tensor, **_: Any
+    results: ResultFactory, self: torch.Tensor, mat1: torch.Tensor, mat2: torch.Tensor, **_: Any
 ) -> QuickTensor:
     (rows, inner), (depth, columns) = _matrix(mat1), _matrix(mat2)
     if not same(inner, depth) or not self.dtype == mat1.dtype == mat2.dtype:
@@ -60,7 +63,7 @@ def addmm(
     return results.dense((rows, columns), self.dtype)
 
 
-def matmul(results: Results, self: torch.Tensor, other: torch.Tensor) -> QuickTensor:
+def matmul(results: ResultFactory, self: torch.Tensor, other: torch.Tensor) -> QuickTensor:
     a, b = dims_of(self), dims_of(other)
     if len(a) < 2 or len(b) < 2 or self.dtype != other.dtype or not same(a[-1], b[-2]):
         raise DeclinedError("matmul of vectors, or of what does not fit")
@@ -70,7 +73,7 @@ def matmul(results: Results, self: torch.Tensor, other: torch.Tensor) -> QuickTe
 
 
 def embedding(
-    results: Results, weight: torch.Tensor, indices: torch.Tensor, *_: Any, **__: Any
+    results: ResultFactory, weight: torch.Tensor, indices: torch.Tensor, *_: Any, **__: Any
 ) -> QuickTensor:
     _check_integers(indices)
     return results.dense((*dims_of(indices), _matrix(weight)[1]), weight.dtype)
@@ -82,7 +85,7 @@ def _check_integers(tensor: torch.Tensor) -> None:
 
 
 def diff(
-    results: Results,
+    results: ResultFactory,
     self: torch.Tensor,
     n: int = 1,
     dim: int = -1,
@@ -104,7 +107,7 @@ def diff(
 
 
 def index(
-    results: Results, self: torch.Tensor, indices: Sequence[torch.Tensor | None]
+    results: ResultFactory, self: torch.Tensor, indices: Sequence[torch.Tensor | None]
 ) -> QuickTensor:
     """Tensors of integers for the first dims, one after the other."""
     shape = dims_of(self)
@@ -123,7 +126,7 @@ def index(
 
 
 def flatten(
-    results: Results, self: torch.Tensor, start_dim: int = 0, end_dim: int = -1
+    results: ResultFactory, self: torch.Tensor, start_dim: int = 0, end_dim: int = -1
 ) -> torch.Tensor:
     shape = dims_of(self)
     first, last = wrapped_axis(start_dim, len(shape)), wrapped_axis(end_dim, len(shape))
@@ -134,7 +137,7 @@ def flatten(
 
 
 def gather(
-    results: Results,
+    results: ResultFactory,
     self: torch.Tensor,
     dim: int,
     index: torch.Tensor,
@@ -152,7 +155,7 @@ def gather(
 
 
 def mean(
-    results: Results,
+    results: ResultFactory,
     self: torch.Tensor,
     dim: Sequence[int] | None = None,
     keepdim: bool = False,
@@ -169,7 +172,7 @@ def mean(
     return results.dense(tuple(kept), dtype or self.dtype)
 
 
-def softmax(results: Results, self: torch.Tensor, dim: int, dtype: Any = None) -> QuickTensor:
+def softmax(results: ResultFactory, self: torch.Tensor, dim: int, dtype: Any = None) -> QuickTensor:
     wrapped_axis(dim, len(dims_of(self)))
     if not results.strides.is_contiguous(dims_of(self), steps_of(self)):
         raise DeclinedError("softmax in another layout")
@@ -177,7 +180,7 @@ def softmax(results: Results, self: torch.Tensor, dim: int, dtype: Any = None) -
 
 
 def layer_norm(
-    results: Results,
+    results: ResultFactory,
     input: torch.Tensor,
     normalized_shape: Sequence[Size],
     weight: torch.Tensor | None = None,
@@ -198,7 +201,7 @@ def layer_norm(
     return results.dense(dims_of(input), input.dtype)
 
 
-def dropout(results: Results, input: torch.Tensor, p: float, train: bool) -> torch.Tensor:
+def dropout(results: ResultFactory, input: torch.Tensor, p: float, train: bool) -> torch.Tensor:
     if train and p:
         raise DeclinedError("dropout in training")
     if dropout_gives_its_input():
@@ -207,7 +210,7 @@ def dropout(results: Results, input: torch.Tensor, p: float, train: bool) -> tor
 
 
 def attention(
-    results: Results,
+    results: ResultFactory,
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
@@ -253,7 +256,7 @@ def _check_mask(mask: torch.Tensor, q: Sizes, k: Sizes) -> None:
 
 
 def affine_grid(
-    results: Results, theta: torch.Tensor, size: Sequence[Size], align_corners: bool
+    results: ResultFactory, theta: torch.Tensor, size: Sequence[Size], align_corners: bool
 ) -> QuickTensor:
     """PyTorch's decomposition takes sizes for numbers."""
     shape, wanted = dims_of(theta), tuple(map(plain, size))

@@ -24,8 +24,8 @@ def steps_of(tensor: torch.Tensor) -> Sizes:
     return tensor.steps if type(tensor) is QuickTensor else tuple(tensor.stride())
 
 
-class Results:
-    """Makes them, and knows the strides of the shapes that it has met."""
+class ResultFactory:
+    """Makes the tensors that operators return, with their strides."""
 
     def __init__(self) -> None:
         self.strides = Strides()

@@ -14,17 +14,17 @@ import torch
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 
 from . import contractions, elementwise, layout, matrix_products
-from .fake_kernels import Fakes
-from .results import Results
+from .fake_kernels import FakeKernels
+from .results import ResultFactory
 
 _aten = torch.ops.aten
 
 
-class Rules:
-    """The rules of one capture. Where there is none, or it is not sure, fake tensors are asked."""
+class MetaRules:
+    """Result types of operators in a capture: by a rule, or by fake tensors if no rule is sure."""
 
-    def __init__(self, fakes: Fakes) -> None:
-        self.results = Results()
+    def __init__(self, fakes: FakeKernels) -> None:
+        self.results = ResultFactory()
         self._fakes = fakes
 
     def result(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -9,8 +9,8 @@ from types import CodeType, FrameType
 from sardonyx._torch_private.sizes import files_of_torch
 
 
-class Traces:
-    """Texts of the lines of forward() methods that run, each made once."""
+class StackTraces:
+    """Stack traces of the lines of forward() methods that run, each formatted once."""
 
     def __init__(self) -> None:
         self._passed_over = files_of_torch()

@@ -12,8 +12,8 @@ NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 _CONSTANTS = (torch.ops.aten.lift_fresh_copy.default,)
 
 
-class Numbers:
-    """Those that calls gave, and their nodes."""
+class TensorItems:
+    """Numbers that were read from tensors (`x.item()`), and the nodes that give them."""
 
     def __init__(self) -> None:
         self._made_by: dict[object, torch.fx.Node] = {}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterator, Sequence
-from collections.abc import Mapping as Named
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from types import FrameType
@@ -14,24 +13,24 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from sardonyx._capture.meta_tracer.control_flow.repeated_calls import Calls
+from sardonyx._capture.meta_tracer.control_flow.repeated_calls import CallHistory
 from sardonyx._capture.meta_tracer.control_flow.scopes import Scopes
 from sardonyx._capture.meta_tracer.entry.signature import Placeholders
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.isolation.interrupts import raise_waiting
 from sardonyx._capture.meta_tracer.meta.aliases import is_done_with, may_be_written, roots
-from sardonyx._capture.meta_tracer.meta.fake_kernels import PLAIN, Fakes
-from sardonyx._capture.meta_tracer.meta.results import Results
-from sardonyx._capture.meta_tracer.meta.rules import Rules
+from sardonyx._capture.meta_tracer.meta.fake_kernels import PLAIN, FakeKernels
+from sardonyx._capture.meta_tracer.meta.results import ResultFactory
+from sardonyx._capture.meta_tracer.meta.rules import MetaRules
 from sardonyx._capture.meta_tracer.meta.tensor import QuickTensor
 from sardonyx._torch_private import fake_tensors, modes, operators
 
 from .autocast_regions import MARKS
 from .sizes_in_tensors import held_sizes
-from .stack_traces import Traces
-from .tensor_items import NUMBERS, Numbers, held_by_constant
+from .stack_traces import StackTraces
+from .tensor_items import NUMBERS, TensorItems, held_by_constant
 from .tensor_len import check_length
-from .vmap import Mapping
+from .vmap import VmapLevels
 
 # What reads or changes a tensor without an operator that could be recorded.
 _BEHIND_OPERATORS = frozenset(
@@ -78,7 +77,7 @@ def _is_choosing_an_overload() -> bool:
 class Recorder(modes.OperatorMode):
     """Sees calls before autograd, with composite operators whole."""
 
-    def __init__(self, placeholders: Placeholders, fakes: Fakes) -> None:
+    def __init__(self, placeholders: Placeholders, fakes: FakeKernels) -> None:
         super().__init__()
         self.scopes = Scopes(placeholders.graph)
         self.modules: list[tuple[str, str, str]] = []  # those that run, outermost first
@@ -86,11 +85,11 @@ class Recorder(modes.OperatorMode):
         self.watchers: Sequence[TorchFunctionMode] = ()  # who see what is no operator
         self._placeholders = placeholders
         self._weights = dict(placeholders.of_weights)
-        self._rules = Rules(fakes)
-        self.mapping = Mapping(self.results, self._write_one)
-        self._traces = Traces()
-        self.numbers = Numbers()
-        self.calls = Calls()
+        self._rules = MetaRules(fakes)
+        self.mapping = VmapLevels(self.results, self._write_one)
+        self._traces = StackTraces()
+        self.numbers = TensorItems()
+        self.calls = CallHistory()
         self.asked: Any = None  # the tensor whose truth Python asks for
         self._copies: list[torch.fx.Node] = []  # that the example does without
         self._strided: list[torch.fx.Node] = []  # that read memory, however it is seen
@@ -105,7 +104,7 @@ class Recorder(modes.OperatorMode):
         return self.scopes.graph
 
     @property
-    def results(self) -> Results:
+    def results(self) -> ResultFactory:
         """What makes results."""
         return self._rules.results
 
@@ -336,8 +335,8 @@ class Recorder(modes.OperatorMode):
         return node if getattr(node, "graph", self.graph) is self.graph else argument
 
 
-class Overseer(modes.FunctionMode):
-    """Tells the recorder of what no operator says, and declines what goes past operators.
+class FunctionObserver(modes.FunctionMode):
+    """Tells the recorder of functions that call no operator, and declines what bypasses operators.
 
     PyTorch tells modes of this class of autocast and of torch.func.
     """
@@ -379,7 +378,7 @@ def _listed(tensor: torch.Tensor) -> Any:
     return [_listed(each) for each in tensor.unbind(0)]
 
 
-def run(model: torch.nn.Module, args: tuple[Any, ...], kwargs: Named[str, Any]) -> Any:
+def run(model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The outermost frame that a call's place is looked for in."""
     return model(*args, **kwargs)
 

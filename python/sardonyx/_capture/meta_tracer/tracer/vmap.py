@@ -12,16 +12,16 @@ from typing import Any
 import torch
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
-from sardonyx._capture.meta_tracer.meta.results import Results, dims_of, steps_of
+from sardonyx._capture.meta_tracer.meta.results import ResultFactory, dims_of, steps_of
 from sardonyx._capture.meta_tracer.meta.tensor import QuickTensor
 from sardonyx._torch_private.operators import schema_of
 
 
-class Mapping:
-    """The levels of one capture that are open."""
+class VmapLevels:
+    """The levels of torch.func.vmap that are open in a capture."""
 
     def __init__(
-        self, results: Results, write: Callable[[Any, tuple[Any, ...], Any], None]
+        self, results: ResultFactory, write: Callable[[Any, tuple[Any, ...], Any], None]
     ) -> None:
         self._results = results
         self._write = write
@@ -113,9 +113,9 @@ _OF_EACH_SAMPLE = {
     torch.Tag.data_dependent_output,
 }
 _RULES: dict[str, Callable[..., Any]] = {
-    "_vmap_increment_nesting": Mapping.enter,
-    "_vmap_decrement_nesting": Mapping.leave,
-    "lazy_load_decompositions": Mapping.prepare,
-    "_add_batch_dim": Mapping.hide,
-    "_remove_batch_dim": Mapping.show,
+    "_vmap_increment_nesting": VmapLevels.enter,
+    "_vmap_decrement_nesting": VmapLevels.leave,
+    "lazy_load_decompositions": VmapLevels.prepare,
+    "_add_batch_dim": VmapLevels.hide,
+    "_remove_batch_dim": VmapLevels.show,
 }
