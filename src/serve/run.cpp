@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -60,17 +61,21 @@ void run(const ServeOptions& options) {
   std::fflush(stdout);
   std::fprintf(stderr, "Ctrl-C ends it.\n");
 
+  std::atomic<bool> is_done = false;
   std::thread waiting([&] {
     int signal = 0;
     sigwait(&signals, &signal);
+    if (is_done) return;
     server->stop();
     // What is being done is finished, unless the user insists.
     sigwait(&signals, &signal);
+    if (is_done) return;
     service.clear();
     _exit(128 + signal);
   });
   server->listen();
-  pthread_cancel(waiting.native_handle());
+  is_done = true;
+  pthread_kill(waiting.native_handle(), SIGTERM);  // for it to return
   waiting.join();
 }
 
