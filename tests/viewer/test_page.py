@@ -78,15 +78,17 @@ def test_a_browser_shows_it(program: ONNXProgram, tmp_path: Path) -> None:
     assert "<h2>shown</h2>" in done.stdout
 
 
-def test_the_script_is_in_layers() -> None:
+@pytest.mark.parametrize("layer", ["viewer", "serve"])
+def test_the_script_is_in_layers(layer: str) -> None:
     """Each module imports only those before it, and text never becomes markup."""
+    folder = PAGE.parents[1] / layer / "page"
     listed = (PAGE.parents[2] / "cmake" / "embed_page.cmake").read_text(encoding="utf-8")
-    found = re.search(r"set\(modules ([^)]*)\)", listed)
+    found = re.search(rf"set\(modules_of_{layer}\s([^)]*)\)", listed)
     assert found is not None
     order = found[1].split()
-    assert sorted(order) == sorted(path.name for path in PAGE.glob("*.js"))
+    assert sorted(order) == sorted(path.name for path in folder.glob("*.js"))
     for i, name in enumerate(order):
-        text = (PAGE / name).read_text(encoding="utf-8")
+        text = (folder / name).read_text(encoding="utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text)
         imported = re.findall(r"from '\./([\w.]+)'", text)
         assert set(imported) <= set(order[:i]), name
