@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +12,6 @@ from sardonyx._optimize.dims import numbers
 from sardonyx._optimize.precision import PRECISIONS
 
 from .base.tasks import TASKS, WITH_PAST
-
-# Imports and the capture make many objects and little garbage: looking for it at Python's own pace
-# takes a sixth of a small export.
-_OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,7 +38,6 @@ def _positive(text: str) -> int:
 
 
 def _export(options: argparse.Namespace) -> Any:
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     _quieten()  # first: it reports packages that are not installed
     from sardonyx._base.threads import set_num_threads
 
