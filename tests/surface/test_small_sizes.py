@@ -1,0 +1,78 @@
+"""Sizes of 0 and 1: right whatever a dimension was declared as, though captures take the sizes of
+Dim.AUTO, Dim.DYNAMIC and plain names for 2 or more."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.export import Dim
+
+import sardonyx
+from sardonyx._compare.tensors import difference
+
+X = torch.randn(5, 3)
+SIZES = (0, 1, 2, 3, 7)
+DIMS: dict[str, Any] = {
+    "a name": "n",
+    "Dim.AUTO": Dim.AUTO,
+    "Dim.AUTO from 0": Dim.AUTO(min=0),
+    "Dim.DYNAMIC": Dim.DYNAMIC,
+    "Dim": Dim("n"),
+}
+
+
+class AllButOne(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[: max(x.shape[0] - 1, 1)] * 2
+
+
+class ByCondition(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = x.shape[0]
+        few: torch.Tensor = torch.cond(n < 2, lambda x: x + 1, lambda x: x - 1, (x,))
+        one: torch.Tensor = torch.cond(n == 1, lambda x: x * 2, lambda x: x * 3, (few,))
+        return one.sum(0) + n
+
+
+class OfTwo(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sum(0) / max(x.shape[0], 2) + min(x.shape[0], 2)
+
+
+MODELS = [AllButOne, ByCondition, OfTwo]
+
+
+def wrong(made: Any, model: nn.Module) -> list[tuple[int, str]]:
+    """The sizes at which the model differs from PyTorch, and how."""
+    found = []
+    for size in SIZES:
+        x = torch.randn(size, 3)
+        differs = difference(made(x)[0], model(x))
+        if differs is not None:
+            found.append((size, differs))
+    return found
+
+
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("capture", ["quick", "torch"])
+@pytest.mark.parametrize("kind", MODELS)
+def test_conditions_and_choices_are_right_at_0_and_1(kind: Any, capture: Any, dim: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = sardonyx.export(kind(), (X,), dynamic_shapes=({0: DIMS[dim]},), capture=capture)
+    assert wrong(made, kind()) == []
+
+
+@pytest.mark.parametrize("saved", [False, True])
+@pytest.mark.parametrize("kind", MODELS)
+def test_captured_programs_are_right_at_0_and_1(kind: Any, saved: bool, tmp_path: Path) -> None:
+    """torch.export says of their sizes that they are 2 or more."""
+    program: Any = torch.export.export(kind(), (X,), dynamic_shapes=({0: Dim.AUTO},))
+    if saved:
+        torch.export.save(program, tmp_path / "m.pt2")
+    assert wrong(sardonyx.convert(tmp_path / "m.pt2" if saved else program), kind()) == []
