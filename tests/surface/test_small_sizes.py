@@ -76,3 +76,42 @@ def test_captured_programs_are_right_at_0_and_1(kind: Any, saved: bool, tmp_path
     if saved:
         torch.export.save(program, tmp_path / "m.pt2")
     assert wrong(sardonyx.convert(tmp_path / "m.pt2" if saved else program), kind()) == []
+
+
+class Remainders(nn.Module):
+    """PyTorch takes `1 % (n + 1)` for 1, since it takes sizes for positive."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = x.shape[0]
+        found: torch.Tensor = torch.ones(2) * (1 % (n + 1)) + divmod(2, n + 2)[1]
+        return found + x.sum()
+
+
+class Negative(nn.Module):
+    """PyTorch takes `-n % -3` for -n."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = x.shape[0]
+        found: torch.Tensor = torch.ones(2) * ((-n - 5) % -3) + n % -4
+        return found + x.sum()
+
+
+@pytest.mark.parametrize("dim", ["Dim.AUTO", "a name", "Dim"])
+def test_a_number_that_is_its_own_remainder(dim: str) -> None:
+    model = Remainders()
+    made = sardonyx.export(model, (X,), dynamic_shapes=({0: DIMS[dim]},), capture="quick")
+    assert wrong(made, model) == []
+    assert not [note for note in made.notes if note.severity != "note"]
+
+
+def test_a_number_that_is_its_own_remainder_is_warned_of_by_torch_export() -> None:
+    shapes = ({0: Dim("n", min=0)},)
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"whether 1 < n \+ 1"):
+        sardonyx.export(Remainders(), (X,), dynamic_shapes=shapes, capture="torch")
+
+
+@pytest.mark.parametrize("capture", ["quick", "torch"])
+def test_remainders_by_negative_numbers(capture: Any) -> None:
+    model = Negative()
+    made = sardonyx.export(model, (X,), dynamic_shapes=({0: Dim.AUTO},), capture=capture)
+    assert wrong(made, model) == []
