@@ -115,3 +115,29 @@ def test_remainders_by_negative_numbers(capture: Any) -> None:
     model = Negative()
     made = sardonyx.export(model, (X,), dynamic_shapes=({0: Dim.AUTO},), capture=capture)
     assert wrong(made, model) == []
+
+
+class Windows(nn.Module):
+    """Windows of 8 of an image that was made smaller: one in the example."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        small = nn.functional.avg_pool2d(x, 4)
+        small = nn.functional.pad(small, (0, -small.shape[3] % 8, 0, -small.shape[2] % 8))
+        batch, channels, height, width = small.shape
+        parts = small.view(batch, channels, height // 8, 8, width // 8, 8)
+        return parts.permute(0, 2, 4, 3, 5, 1).reshape(-1, 64, channels)
+
+
+def test_a_quotient_that_an_operator_fixes_is_an_error_where_a_dim_was_asked_for() -> None:
+    x = torch.randn(1, 2, 20, 24)
+    auto = ({2: Dim.AUTO, 3: Dim.AUTO},)
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"//8\) == 1"):
+        sardonyx.export(Windows(), (x,), dynamic_shapes=auto, capture="torch")
+    asked = ({2: Dim("height"), 3: Dim("width")},)
+    with pytest.raises(sardonyx.errors.CaptureError, match=r"//8\) == 1") as caught:
+        sardonyx.export(Windows(), (x,), dynamic_shapes=asked, capture="torch")
+    assert {each.code for each in caught.value.diagnostics} == {"SX1015"}
+    bounded = ({2: Dim("height", min=4), 3: Dim("width", min=4)},)
+    made = sardonyx.export(Windows(), (x,), dynamic_shapes=bounded)
+    larger = torch.randn(1, 2, 40, 70)
+    assert difference(made(larger)[0], Windows()(larger)) is None
