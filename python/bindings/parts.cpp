@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -235,6 +236,42 @@ void set_zero_default(Model& model, const std::string& input, std::vector<std::i
           onnx::Tensor::filled(value->dtype, std::move(dims), 0.0));
 }
 
+std::vector<Model> split(const Model& model, const std::string& path, std::size_t layers,
+                         std::size_t count) {
+  const onnx::Model& whole = model.internal();
+  const std::vector<std::size_t> stages = onnx::stages_by_layer(whole, path, layers, count);
+  std::vector<Model> made;
+  for (auto& part : onnx::split(whole, stages, count + 2)) made.emplace_back(std::move(part));
+  return made;
+}
+
+std::vector<std::size_t> shared_constants(const std::vector<const Model*>& models,
+                                          std::int64_t bytes) {
+  std::vector<std::size_t> found(models.size());
+  std::unordered_map<const onnx::Tensor*, std::size_t> first;
+  for (std::size_t i = 0; i < models.size(); ++i)
+    for (const onnx::ValueInfo* value : models[i]->internal().initializers) {
+      if (value->constant == nullptr || value->constant->byte_count() < bytes) continue;
+      const auto [known, is_new] = first.emplace(value->constant.get(), i);
+      if (!is_new) ++found[known->second];
+    }
+  return found;
+}
+
+// Only what lies in a file of its own may stay there.
+void take_constants(Model& model, const Model& source) {
+  std::unordered_map<std::string_view, const onnx::ValueInfo*> known;
+  for (const onnx::ValueInfo* value : source.internal().initializers)
+    if (value->constant != nullptr) known.emplace(value->name, value);
+  for (onnx::ValueInfo* value : model.internal().initializers) {
+    const auto found = known.find(value->name);
+    if (value->constant == nullptr || found == known.end()) continue;
+    const onnx::Tensor& other = *found->second->constant;
+    if (other.dtype == value->constant->dtype && other.dims == value->constant->dims)
+      value->constant = found->second->constant;
+  }
+}
+
 }  // namespace
 
 void bind_parts(nb::module_& module) {
@@ -265,6 +302,15 @@ void bind_parts(nb::module_& module) {
       },
       "model"_a, "begin"_a, "end"_a, "wanted"_a,
       "The main graph's nodes begin to end - 1 as a model of their own.");
+  module.def("split", &split, "model"_a, "path"_a, "layers"_a, "count"_a,
+             "The model as several that are run one after another: what is before the layers, "
+             "`count` groups of the `layers` modules `path`.0 and so on, and what follows them.");
+  module.def(
+      "shared_constants", &shared_constants, "models"_a, "least"_a,
+      "For each of the models: how many of its constants of `least` bytes or more later ones have, "
+      "too.");
+  module.def("take_constants", &take_constants, "model"_a, "source"_a,
+             "Has constants be those that the other model has under their names.");
   module.def(
       "in_branches",
       [](const Model& then, const Model& otherwise, const std::string& condition,

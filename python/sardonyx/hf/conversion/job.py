@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sardonyx.hf.components.sentence_embeddings import SentencePooling
 
     from .adapting import Adapters
+    from .decoder_options import DecoderOptions
     from .graphs import ExportTarget
 
 _NOTHING_STAYS = (
@@ -66,6 +67,7 @@ class Job:
         progress: Progress,
         *,
         adapters: Adapters,
+        decoder: DecoderOptions,
     ) -> None:
         self._out = out
         self._in_place = in_place
@@ -76,6 +78,7 @@ class Job:
         self._dims: set[str] = set()
         self._progress = progress
         self._adapters = adapters
+        self._decoder = decoder
         self._sentences: SentencePooling | None = None
         # The values of block-wise quantized weights, for verification.
         self._values: DequantizedValues | None = None
@@ -171,6 +174,7 @@ class Job:
             "--weights-in-place": self._in_place,
             "--task": self._task is not None,
             "--adapter": bool(self._adapters),
+            **dict.fromkeys(self._decoder.given, True),
         }
         option = next((name for name, is_given in given.items() if is_given), None)
         if option is not None:
@@ -311,10 +315,11 @@ class Job:
 
         one_width = genai.is_for(self._target.runtime)
         programs: dict[str, ONNXProgram] = {}
-        for wanted in self._adapters.one(parts_of(model, chosen, self._sentences, one_width)):
+        wanted_parts = parts_of(model, chosen, self._sentences, one_width)
+        for wanted in self._decoder.one(self._adapters.one(wanted_parts)):
             part, program = self._write_part(wanted, model, placed, staging, report)
             if one_width and chosen.with_past:
-                self._describe_for_genai(program, part, model, staging)
+                self._describe_for_genai(program, part, model, staging, report)
             programs[part.name] = program
         self._check_dims()
         report.adapters = self._adapters.write(programs, staging)
@@ -328,7 +333,12 @@ class Job:
             report.parts.append(_described(both, path, stays))
 
     def _describe_for_genai(
-        self, program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
+        self,
+        program: ONNXProgram,
+        part: Part,
+        model: torch.nn.Module,
+        staging: Path,
+        report: Report,
     ) -> None:
         """Writes the runtime's configuration. SX2009 where it does not run the model."""
         from sardonyx.hf.output import genai
@@ -340,7 +350,10 @@ class Job:
                 "--runtime onnxruntime exports it for ONNX Runtime itself",
             )
         file, runtime = f"{part.name}.onnx", self._target.runtime
-        genai.write_genai_config(staging, file, program._native, model, runtime)
+        stages = [each for each in report.parts if each.file in report.pipeline]
+        genai.write_genai_config(
+            staging, file, program._native, model, runtime=runtime, stages=stages
+        )
 
     def _write_part(
         self,
@@ -353,8 +366,12 @@ class Job:
         """What became of the part."""
         from .graphs import captured, dim_names, finished, give_weights
 
-        wanted = self._adapters.part(wanted)
-        with self._progress.step(f"capture {wanted.name}"), self._adapters.in_force(wanted):
+        wanted = self._decoder.part(self._adapters.part(wanted))
+        with (
+            self._progress.step(f"capture {wanted.name}"),
+            self._adapters.in_force(wanted),
+            self._decoder.in_force(wanted),
+        ):
             try:
                 part, program, notes = captured(wanted, self._target)
             except CaptureError as error:
@@ -377,10 +394,9 @@ class Job:
             self._adapters.give_defaults(program)
             if self._values is not None:
                 self._values.take(done.weights)
+            self._decoder.check_outputs(program, part)
         with self._progress.step(f"write {part.name}"):
-            stays = self._save(program, part, staging)
-        path = staging / f"{part.name}.onnx"
-        report.parts.append(_described(program._native, path, stays, f"{part.name}.onnx"))
+            self._save(program, part, staging, report)
         report.opset = program.opset_version
         report.notes += [
             part.with_input_names(note.message) for note in program.notes if _is_worth_telling(note)
@@ -404,13 +420,26 @@ class Job:
 
         return genai.context_length(model.config) if genai.is_for(self._target.runtime) else None
 
-    def _save(self, program: ONNXProgram, part: Part, staging: Path) -> int:
-        """How many bytes of weights stay in the files of the checkpoint."""
+    def _save(self, program: ONNXProgram, part: Part, staging: Path, report: Report) -> None:
+        """Writes the part, as one file or as several, and describes these."""
+        if self._decoder.split is not None:
+            from .splitting import write_stages
+
+            for stage in write_stages(
+                program, part, self._decoder.split, staging,
+                files=self._files, progress=self._progress.written,
+            ):  # fmt: skip
+                path = staging / f"{stage.name}.onnx"
+                report.parts.append(_described(stage.model, path, stage.bytes_in_place))
+                report.pipeline.append(path.name)
+            return
         path = staging / f"{part.name}.onnx"
+        stays = 0
         if self._in_place:
-            return save_in_place(program._native, path, self._files)
-        _native.write(program._native, os.fspath(path), progress=self._progress.written)
-        return 0
+            stays = save_in_place(program._native, path, self._files)
+        else:
+            _native.write(program._native, os.fspath(path), progress=self._progress.written)
+        report.parts.append(_described(program._native, path, stays, f"{part.name}.onnx"))
 
     def _verify(
         self,

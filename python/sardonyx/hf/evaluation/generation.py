@@ -54,17 +54,31 @@ def decode(
     """Tokens [batch, length] of a decoder, the prompt included, until all rows end with `end`."""
     if ids.shape[0] > 1 and model.inputs("model")["input_ids"][0] == 1:
         return _row_by_row(model, ids, mask, steps, end)
+    last_logits = model.outputs("model")["logits"][1] == 1
+    if last_logits and model.tokens_first and mask is not None and bool((mask == 0).any()):
+        # Padded on the right, a row's last token is not its last place.
+        return _row_by_row(model, ids, mask, steps, end, padded=False)
     given = {} if mask is None else {"attention_mask": mask}
     return decode_with_media(model, ids, given, steps, end, part="model")
 
 
 def _row_by_row(
-    model: Sessions, ids: torch.Tensor, mask: torch.Tensor | None, steps: int, end: int | None
+    model: Sessions,
+    ids: torch.Tensor,
+    mask: torch.Tensor | None,
+    steps: int,
+    end: int | None,
+    *,
+    padded: bool = True,
 ) -> torch.Tensor:
-    """The same of a decoder that takes one row."""
+    """The same of a decoder that takes one row, with or without its padding."""
     masks = [None] * ids.shape[0] if mask is None else mask.split(1)
-    rows = zip(ids.split(1), masks, strict=True)
-    made = torch.cat([decode(model, row, own, steps, None) for row, own in rows])
+    made_rows = []
+    for row, own in zip(ids.split(1), masks, strict=True):
+        kept = row if padded or own is None else row[:, own[0].bool()]
+        made = decode(model, kept, own if padded else None, steps, None)
+        made_rows.append(torch.cat([row, made[:, kept.shape[1] :]], 1))
+    made = torch.cat(made_rows)
     ended = made[:, ids.shape[1] :].eq(-1 if end is None else end).all(0).nonzero()
     return made[:, : ids.shape[1] + int(ended[0]) + 1] if len(ended) else made
 
@@ -287,7 +301,7 @@ def empty_caches(model: Sessions, batch: int, part: str = "model") -> Tensors:
             [size if isinstance(size, int) else sizes.get(size, 0) for size in value.shape],
             dtype=dtype_of_runtime(value.type),
         )
-        for value in model.session(part).get_inputs()
+        for value in model.typed_inputs(part)
         if value.name.startswith(PAST)
     }
 

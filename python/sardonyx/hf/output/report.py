@@ -43,6 +43,8 @@ class Report:
         precision, runtime, opset: what it was made for.
         parts: its ONNX files.
         adapters: the files of its LoRA adapters.
+        pipeline: the files that are run one after another, each with what those before it made,
+            where the model is split; empty otherwise.
         notes: what is worth knowing: dims that the model makes constant, weights that were
             computed or not used.
         verified: greedy tokens or outputs that were compared with PyTorch's, and how; empty
@@ -59,6 +61,7 @@ class Report:
     opset: int = 0
     parts: list[ExportedPart] = field(default_factory=list)
     adapters: list[str] = field(default_factory=list)
+    pipeline: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     verified: dict[str, Any] = field(default_factory=dict)
     speed: dict[str, Any] = field(default_factory=dict)
