@@ -70,6 +70,7 @@ def _export(options: argparse.Namespace) -> Any:
         split=options.split,
         last_logits=options.last_logits,
         hidden_states=options.hidden_states,
+        draft=options.draft,
         progress=Progress() if options.json or options.quiet else to_standard_error(),
     )
 
@@ -155,3 +156,7 @@ def _add_options_of_decoders(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--hidden-states", action="store_true", help="what the head reads is a further output"
     )
+    made.add_argument(
+        "--draft", metavar="FOLDER",
+        help="checkpoint of a smaller model that proposes tokens; onnxruntime-genai only",
+    )  # fmt: skip

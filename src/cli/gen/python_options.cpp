@@ -34,6 +34,7 @@ constexpr PythonOption kOptions[] = {
     {"hf", "--split", "N", "write the layers as N files, with one for the embeddings and one for the head"},
     {"hf", "--last-logits", "", "logits of the last token alone"},
     {"hf", "--hidden-states", "", "what the head reads is a further output"},
+    {"hf", "--draft", "FOLDER", "checkpoint of a smaller model that proposes tokens; onnxruntime-genai only"},
     {"hf", "--trust-remote-code", "", "run code that the checkpoint brings"},
     {"hf", "--threads", "N", "threads that work on weights; default: one for each processor"},
     {"hf", "--json", "", "print the report as JSON"},

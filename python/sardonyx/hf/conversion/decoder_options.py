@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ import torch
 from sardonyx._base.errors import UsageError, refusal
 from sardonyx._model.program import ONNXProgram
 from sardonyx.hf.base.parts import Part, variants
+from sardonyx.hf.output.genai import is_for
 
 HIDDEN_STATES = "hidden_states"
 
@@ -24,14 +26,17 @@ class DecoderOptions:
         split: how many files the layers become; None for one file of all.
         last_logits: whether logits are of the last token alone.
         hidden_states: whether what the head reads is an output, too.
+        draft: the folder of a checkpoint that proposes tokens.
     """
 
     split: int | None = None
     last_logits: bool = False
     hidden_states: bool = False
+    draft: Path | None = None
 
-    def check(self, adapted: bool) -> None:
-        """SX1001 for a number that makes no sense, and for adapters of a model of several files."""
+    def check(self, adapted: bool, runtime: str) -> None:
+        """SX1001 for a number that makes no sense, for adapters of a model of several files, and
+        for a draft where the runtime uses none, or not with the other options."""
         if self.split is not None and self.split < 1:
             raise refusal("SX1001", f"there is no split into {self.split}", "", UsageError)
         if self.split is not None and adapted:
@@ -42,6 +47,32 @@ class DecoderOptions:
                 UsageError,
             )
 
+        if self.draft is not None:
+            self._check_draft(runtime)
+
+    def _check_draft(self, runtime: str) -> None:
+        if not is_for(runtime):
+            raise refusal(
+                "SX1001",
+                f"there is no draft for {runtime}: onnxruntime-genai runs one next to the model",
+                "--runtime onnxruntime-genai",
+                UsageError,
+            )
+        others = {"--split": self.split is not None, "--last-logits": self.last_logits}
+        option = next((name for name, is_given in others.items() if is_given), None)
+        if option is not None:
+            raise refusal(
+                "SX1001",
+                f"--draft and {option} exclude each other: the runtime checks the tokens of a "
+                "draft by the logits of one file for all of them",
+                f"leave {option} out",
+                UsageError,
+            )
+
+    def of_draft(self) -> DecoderOptions:
+        """Those that the draft is exported with."""
+        return DecoderOptions()
+
     @property
     def given(self) -> list[str]:
         """The options of the command line that are not as by default."""
@@ -49,6 +80,7 @@ class DecoderOptions:
             "--split": self.split is not None,
             "--last-logits": self.last_logits,
             "--hidden-states": self.hidden_states,
+            "--draft": self.draft is not None,
         }
         return [name for name, is_given in names.items() if is_given]
 
@@ -88,7 +120,8 @@ class DecoderOptions:
         if not self.changes_head:
             yield
             return
-        head = _head(part, " and ".join(self.given))
+        options = {"--last-logits": self.last_logits, "--hidden-states": self.hidden_states}
+        head = _head(part, " and ".join(name for name, is_given in options.items() if is_given))
         read: list[torch.Tensor] = []
 
         def take(_: Any, args: tuple[Any, ...]) -> Any:

@@ -60,6 +60,7 @@ def export(
     split: int | None = None,
     last_logits: bool = False,
     hidden_states: bool = False,
+    draft: str | os.PathLike[str] | None = None,
     capture: CaptureStrategy = "auto",
     fixed: Mapping[str, int] | None = None,
     max_sizes: Mapping[str, int] | None = None,
@@ -95,6 +96,8 @@ def export(
             "embeddings.onnx" before them and "head.onnx" after them. Each weight is there once.
         last_logits: logits are those of the last token alone, [batch, 1, vocabulary].
         hidden_states: a further output, what the head reads: [batch, sequence, hidden size].
+        draft: the folder of a smaller checkpoint with the same vocabulary, whose tokens
+            onnxruntime-genai has the model check several at a time; written to "draft".
         capture: as for `sardonyx.export`.
         fixed: as for `sardonyx.optimize`.
         max_sizes: as for `sardonyx.optimize`.
@@ -116,17 +119,18 @@ def export(
     from sardonyx.hf.inputs.image_inputs import of_size
 
     transformers()
-    decoder = DecoderOptions(split, last_logits, hidden_states)
-    decoder.check(adapted=bool(adapters))
+    target = dataclasses.replace(
+        _target(precision, _of_provider(runtime, provider), opset, capture),
+        fixed=dict(fixed or {}),
+        max_sizes=dict(max_sizes or {}),
+    )
+    decoder = DecoderOptions(split, last_logits, hidden_states, Path(draft) if draft else None)
+    decoder.check(adapted=bool(adapters), runtime=target.runtime)
     job = Job(
         _place(model, out, weights_in_place),
         weights_in_place,
         task,
-        dataclasses.replace(
-            _target(precision, _of_provider(runtime, provider), opset, capture),
-            fixed=dict(fixed or {}),
-            max_sizes=dict(max_sizes or {}),
-        ),
+        target,
         progress or Silent(),
         adapters=Adapters(
             [Path(each) for each in adapters], [Path(each) for each in merge_adapters]

@@ -23,6 +23,8 @@ from sardonyx.hf.output.page import page
 from sardonyx.hf.output.report import ExportedPart, Report
 from sardonyx.hf.output.writing import PAGE, PIPELINE, REPORT, copy_companions, describe, new_folder
 
+from .adapting import Adapters
+
 if TYPE_CHECKING:
     import torch
 
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from sardonyx.hf.checkpoints.weights import PlacedWeights
     from sardonyx.hf.components.sentence_embeddings import SentencePooling
 
-    from .adapting import Adapters
     from .decoder_options import DecoderOptions
     from .graphs import ExportTarget
 
@@ -108,6 +109,7 @@ class Job:
             if self._sentences is not None:
                 chosen = choose(checkpoint.config, "feature-extraction")
         self._watch_values(verify)
+        self._check_draft(checkpoint.config, folder, trust_remote_code)
         self._settings = settings_in(checkpoint.folder)
         weights = weights_of(checkpoint)
         with self._folder(folder, weights.paths, verify) as staging, ExitStack() as cleaning:
@@ -130,6 +132,7 @@ class Job:
                 report.notes.append(_NOTHING_STAYS)
             if not self._in_place:
                 self._copy(folder, checkpoint, staging)
+            self._add_draft(staging, report, trust_remote_code)
             if verify:
                 held = None if weights.is_plain and not self._adapters.merged else placed
                 self._verify(checkpoint, chosen, staging, report, held)
@@ -213,6 +216,7 @@ class Job:
                 "sardonyx.export takes any module", UsageError,
             )  # fmt: skip
         chosen = choose(config, self._task, type(model))
+        self._check_draft(config, None, False)
         self._adapters.read(model)
         chosen, notes = self._settled(model, chosen)
         self._settings = settings_of(config.to_dict()) if hasattr(config, "to_dict") else {}
@@ -224,12 +228,31 @@ class Job:
             config.save_pretrained(staging)
             if getattr(model, "generation_config", None) is not None:
                 model.generation_config.save_pretrained(staging)
+            self._add_draft(staging, report, False)
             if verify:
                 # Values in few bits are put into it.
                 own = copy.deepcopy(model) if self._values else model
                 self._compare(own, chosen, staging, report)
             _write_report(report, self._progress, staging)
         return report
+
+    def _check_draft(self, config: Any, folder: Path | None, trusted: bool) -> None:
+        if self._decoder.draft is not None:
+            from .drafting import check_vocabulary
+
+            check_vocabulary(self._decoder.draft, config, folder, trusted)
+
+    def _add_draft(self, staging: Path, report: Report, trusted: bool) -> None:
+        """Exports the model that proposes tokens, in the same precision for the same runtime."""
+        if self._decoder.draft is None:
+            return
+        from .drafting import FOLDER, add_draft
+
+        job = Job(
+            staging / FOLDER, False, None, self._target, self._progress,
+            adapters=Adapters([], []), decoder=self._decoder.of_draft(),
+        )  # fmt: skip
+        add_draft(staging, job.of_folder(self._decoder.draft, trusted, False), report)
 
     def _watch_values(self, verify: bool) -> None:
         from sardonyx.hf.checkpoints.dequantized_reference import DequantizedValues
