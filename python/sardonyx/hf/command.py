@@ -71,6 +71,7 @@ def _export(options: argparse.Namespace) -> Any:
         last_logits=options.last_logits,
         hidden_states=options.hidden_states,
         draft=options.draft,
+        static_cache=options.static_cache,
         progress=Progress() if options.json or options.quiet else to_standard_error(),
     )
 
@@ -159,4 +160,8 @@ def _add_options_of_decoders(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--draft", metavar="FOLDER",
         help="checkpoint of a smaller model that proposes tokens; onnxruntime-genai only",
+    )  # fmt: skip
+    made.add_argument(
+        "--static-cache", type=_positive, metavar="N",
+        help="a cache with places for N tokens, which the model writes into; default: it grows",
     )  # fmt: skip

@@ -35,6 +35,7 @@ constexpr PythonOption kOptions[] = {
     {"hf", "--last-logits", "", "logits of the last token alone"},
     {"hf", "--hidden-states", "", "what the head reads is a further output"},
     {"hf", "--draft", "FOLDER", "checkpoint of a smaller model that proposes tokens; onnxruntime-genai only"},
+    {"hf", "--static-cache", "N", "a cache with places for N tokens, which the model writes into; default: it grows"},
     {"hf", "--trust-remote-code", "", "run code that the checkpoint brings"},
     {"hf", "--threads", "N", "threads that work on weights; default: one for each processor"},
     {"hf", "--json", "", "print the report as JSON"},

@@ -10,11 +10,14 @@ from typing import Any
 
 import torch
 
+from sardonyx import _native
 from sardonyx._base.errors import UsageError, refusal
 from sardonyx._model.program import ONNXProgram
+from sardonyx.hf.base.caches import PAST, PRESENT
 from sardonyx.hf.base.parts import Part, variants
-from sardonyx.hf.output.genai import is_for
+from sardonyx.hf.output.genai import is_for, shares_cache
 
+_TOKEN_AXIS = 2  # of keys and values
 HIDDEN_STATES = "hidden_states"
 
 
@@ -27,18 +30,24 @@ class DecoderOptions:
         last_logits: whether logits are of the last token alone.
         hidden_states: whether what the head reads is an output, too.
         draft: the folder of a checkpoint that proposes tokens.
+        static_cache: for how many tokens the cache has places; None for one that grows.
     """
 
     split: int | None = None
     last_logits: bool = False
     hidden_states: bool = False
     draft: Path | None = None
+    static_cache: int | None = None
 
     def check(self, adapted: bool, runtime: str) -> None:
         """SX1001 for a number that makes no sense, for adapters of a model of several files, and
         for a draft where the runtime uses none, or not with the other options."""
         if self.split is not None and self.split < 1:
             raise refusal("SX1001", f"there is no split into {self.split}", "", UsageError)
+        if self.static_cache is not None and self.static_cache < 1:
+            raise refusal(
+                "SX1001", f"there is no cache for {self.static_cache} tokens", "", UsageError
+            )
         if self.split is not None and adapted:
             raise refusal(
                 "SX1001",
@@ -71,7 +80,7 @@ class DecoderOptions:
 
     def of_draft(self) -> DecoderOptions:
         """Those that the draft is exported with."""
-        return DecoderOptions()
+        return DecoderOptions(static_cache=self.static_cache)
 
     @property
     def given(self) -> list[str]:
@@ -81,6 +90,7 @@ class DecoderOptions:
             "--last-logits": self.last_logits,
             "--hidden-states": self.hidden_states,
             "--draft": self.draft is not None,
+            "--static-cache": self.static_cache is not None,
         }
         return [name for name, is_given in names.items() if is_given]
 
@@ -140,11 +150,43 @@ class DecoderOptions:
             for hook in hooks:
                 hook.remove()
 
+    def longest(self, tokens: int | None) -> int | None:
+        """The tokens of the longest text, of `tokens` without these options."""
+        known = [each for each in (tokens, self.static_cache) if each is not None]
+        return min(known, default=None)
+
+    def fix_cache(self, program: ONNXProgram, part: Part) -> None:
+        """Gives the cache its size, where its reader writes new tokens behind the old ones in one
+        buffer. SX2012 for a model without a cache, and for one that something else reads."""
+        if self.static_cache is None:
+            return
+        native = program._native
+        caches = [name for name, _, _ in native.inputs if name.startswith(PAST)]
+        if not caches:
+            raise _without_places(part, "there is no cache")
+        if not shares_cache(native):
+            raise _without_places(
+                part, "something else than GroupQueryAttention reads keys or values"
+            )
+        for name in caches:
+            for each in (name, name.replace(PAST, PRESENT, 1)):
+                _native.set_size(native, each, _TOKEN_AXIS, self.static_cache)
+
     def check_outputs(self, program: ONNXProgram, part: Part) -> None:
         """SX2012 where the head does not read all tokens at once, so that nothing was cut."""
         shapes = {name: shape or [] for name, _, shape in program._native.outputs}
         if self.last_logits and shapes["logits"][1:2] != [1]:
             raise _without_head(part, "--last-logits")
+
+
+def _without_places(part: Part, why: str) -> Exception:
+    name = type(getattr(part.module, "model", part.module)).__name__
+    return refusal(
+        "SX2012",
+        f"--static-cache: {why} of {name}",
+        "leave it out: the cache then grows with the text",
+        UsageError,
+    )
 
 
 def _head(part: Part, option: str) -> torch.nn.Module:

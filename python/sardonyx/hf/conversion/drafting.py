@@ -62,7 +62,8 @@ def add_draft(folder: Path, draft: Report, report: Report) -> None:
     decoder["filename"] = f"{FOLDER}/{decoder['filename']}"
     own["model"]["draft"] = decoder
     longest = min(each["model"]["context_length"] for each in (own, other))
-    own["model"]["context_length"] = own["search"]["max_length"] = longest
+    own["model"]["context_length"] = longest
+    own["search"]["max_length"] = min(each["search"]["max_length"] for each in (own, other))
     shared = "past_present_share_buffer"
     own["search"][shared] = own["search"][shared] and other["search"][shared]
     (folder / genai.NAME).write_text(json.dumps(own, indent=2) + "\n", encoding="utf-8")

@@ -61,6 +61,7 @@ def export(
     last_logits: bool = False,
     hidden_states: bool = False,
     draft: str | os.PathLike[str] | None = None,
+    static_cache: int | None = None,
     capture: CaptureStrategy = "auto",
     fixed: Mapping[str, int] | None = None,
     max_sizes: Mapping[str, int] | None = None,
@@ -98,6 +99,8 @@ def export(
         hidden_states: a further output, what the head reads: [batch, sequence, hidden size].
         draft: the folder of a smaller checkpoint with the same vocabulary, whose tokens
             onnxruntime-genai has the model check several at a time; written to "draft".
+        static_cache: for how many tokens the cache has places, prompt included: a buffer of this
+            size that the model writes new tokens into. By default the cache grows.
         capture: as for `sardonyx.export`.
         fixed: as for `sardonyx.optimize`.
         max_sizes: as for `sardonyx.optimize`.
@@ -124,7 +127,9 @@ def export(
         fixed=dict(fixed or {}),
         max_sizes=dict(max_sizes or {}),
     )
-    decoder = DecoderOptions(split, last_logits, hidden_states, Path(draft) if draft else None)
+    decoder = DecoderOptions(
+        split, last_logits, hidden_states, Path(draft) if draft else None, static_cache
+    )
     decoder.check(adapted=bool(adapters), runtime=target.runtime)
     job = Job(
         _place(model, out, weights_in_place),

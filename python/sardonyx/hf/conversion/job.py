@@ -345,6 +345,7 @@ class Job:
                 self._describe_for_genai(program, part, model, staging, report)
             programs[part.name] = program
         self._check_dims()
+        report.static_cache = self._decoder.static_cache or 0
         report.adapters = self._adapters.write(programs, staging)
         both = encoder_decoders.merged(programs)
         if both is not None and encoder_decoders.reads_blocks(programs):
@@ -375,7 +376,13 @@ class Job:
         file, runtime = f"{part.name}.onnx", self._target.runtime
         stages = [each for each in report.parts if each.file in report.pipeline]
         genai.write_genai_config(
-            staging, file, program._native, model, runtime=runtime, stages=stages
+            staging,
+            file,
+            program._native,
+            model,
+            runtime=runtime,
+            stages=stages,
+            longest=self._decoder.static_cache,
         )
 
     def _write_part(
@@ -413,11 +420,13 @@ class Job:
             give_weights(program, model, placed.places)
         with self._progress.step(f"optimize {part.name}"):
             self._dims |= dim_names(program)
-            done = finished(program, self._target, self._longest(model), self._kept)
+            longest = self._decoder.longest(self._longest(model))
+            done = finished(program, self._target, longest, self._kept)
             self._adapters.give_defaults(program)
             if self._values is not None:
                 self._values.take(done.weights)
             self._decoder.check_outputs(program, part)
+            self._decoder.fix_cache(program, part)
         with self._progress.step(f"write {part.name}"):
             self._save(program, part, staging, report)
         report.opset = program.opset_version

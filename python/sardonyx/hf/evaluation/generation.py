@@ -111,6 +111,7 @@ def decode_with_media(
         fed = fed.take_along_dim(order if fed.dim() == 2 else order[..., None], 1)
         text = text.moved(order)
     for _ in range(steps):
+        _check_places(model, text.mask.shape[1], ids.shape[1])
         made = _step(model, part, fed, text, past)
         past = next_past(made)
         logits = made["logits"]
@@ -166,6 +167,17 @@ def with_next(positions: torch.Tensor) -> torch.Tensor:
     if positions.dim() == 3:
         last = last.amax(0, keepdim=True).expand(positions.shape[0], -1, -1)
     return torch.cat([positions, last + 1], dim=-1)
+
+
+def _check_places(model: Sessions, tokens: int, length: int) -> None:
+    """SX1001 where a static cache has no place for the text."""
+    if 0 < model.static_cache < tokens:
+        raise refusal(
+            "SX1001",
+            f"the cache has places for {model.static_cache} tokens, and the text has {length}",
+            f"export with --static-cache {length} or more",
+            UsageError,
+        )
 
 
 def _embedded(model: Sessions, ids: torch.Tensor, inputs: Tensors) -> torch.Tensor:
@@ -294,7 +306,22 @@ def next_past(made: Mapping[str, torch.Tensor]) -> Tensors:
 
 
 def empty_caches(model: Sessions, batch: int, part: str = "model") -> Tensors:
-    """The inputs for a cache, which hold nothing: no past, and states of zeros."""
+    """The inputs for a cache, which hold nothing: no past, and states of zeros. SX1001 for a past
+    of one length that the model makes longer, with which no text can begin."""
+    after = model.outputs(part)
+    for name, shape in model.inputs(part).items():
+        longer = after.get(name.replace(PAST, PRESENT, 1), shape)
+        grown = [axis for axis, size in enumerate(shape) if isinstance(size, int) and
+                 axis < len(longer) and longer[axis] != size]  # fmt: skip
+        if name.startswith(PAST) and grown:
+            raise refusal(
+                "SX1001",
+                f"the model runs behind {shape[grown[0]]} tokens alone, and a text begins with "
+                "none in the cache",
+                "export without --fixed past_sequence_length; --static-cache has a buffer of "
+                "one size",
+                UsageError,
+            )
     sizes = {"batch_size": batch}
     return {
         value.name: torch.zeros(

@@ -33,6 +33,7 @@ class ExportedFolder(Sessions):
         stages = [file.removesuffix(".onnx") for file in report.get("pipeline", [])]
         super().__init__(folder, rounds, is_for(report.get("runtime", "")), stages)
         self.report = report
+        self.static_cache = int(report.get("static_cache", 0))
 
     @property
     def part_names(self) -> list[str]:

@@ -29,6 +29,7 @@ class Sessions:
             quantized weights to 8 bits, as it does by default.
         adapter: the name of the LoRA adapter that runs use; None for the model without one.
         pipeline: the files that "model" is, without ".onnx", where it is several.
+        static_cache: the tokens that the cache has places for; 0 where it grows.
         tokens_first: whether sequences must be padded on the right: a decoder for
             onnxruntime-genai counts the tokens of a sequence, and takes that many from its start.
     """
@@ -42,6 +43,7 @@ class Sessions:
     ) -> None:
         """None is opened yet."""
         self.pipeline = list(pipeline)
+        self.static_cache = 0
         self.folder = folder
         self.rounds = rounds
         self.tokens_first = tokens_first

@@ -65,12 +65,16 @@ def write_genai_config(
     *,
     runtime: str = RUNTIME,
     stages: Sequence[ExportedPart] = (),
+    longest: int | None = None,
 ) -> None:
     """Writes it for the decoder `file` of the folder, which holds `model`, made of `source`: a
     model of transformers, whose configurations say what ends a text and how tokens are chosen.
-    `stages`: the files that are run in its place, one after another."""
+    `stages`: the files that are run in its place, one after another. `longest`: the tokens that the
+    cache has places for."""
     generation = getattr(source, "generation_config", None)
     settings = genai_config(file, model, source.config, generation, runtime)
+    if longest is not None:
+        settings["search"]["max_length"] = min(longest, settings["search"]["max_length"])
     if stages:
         _of_pipeline(settings["model"], stages)
     text = json.dumps(settings, indent=2)

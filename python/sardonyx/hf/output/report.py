@@ -43,6 +43,7 @@ class Report:
         precision, runtime, opset: what it was made for.
         parts: its ONNX files.
         adapters: the files of its LoRA adapters.
+        static_cache: the tokens that the cache has places for; 0 for a cache that grows.
         draft: the file of the model that proposes tokens; empty where there is none.
         pipeline: the files that are run one after another, each with what those before it made,
             where the model is split; empty otherwise.
@@ -62,6 +63,7 @@ class Report:
     opset: int = 0
     parts: list[ExportedPart] = field(default_factory=list)
     adapters: list[str] = field(default_factory=list)
+    static_cache: int = 0
     draft: str = ""
     pipeline: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
