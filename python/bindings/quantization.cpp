@@ -18,6 +18,7 @@
 #include "base/dtype.h"
 #include "bindings.h"
 #include "quantization/calibration.h"
+#include "quantization/equalization.h"
 #include "quantization/options.h"
 #include "quantization/quantize.h"
 #include "quantization/removal.h"
@@ -84,6 +85,19 @@ nb::dict quantize(Model& model, const Statistics& statistics, const Calibration*
   model.set_origins(nullptr);
   refresh::erase_record(model.internal());
   return report_of(report);
+}
+
+nb::list equalize(Model& model, const Calibration& calibration, const Options& options,
+                  bool between_products, bool after_normalizations, double least_gain) {
+  const auto run = [&] {
+    const nb::gil_scoped_release released;
+    return quantization::equalize(model.internal(), calibration.inputs(), options,
+                                  {between_products, after_normalizations, least_gain});
+  };
+  nb::list result;
+  for (const quantization::Equalized& each : run())
+    result.append(nb::make_tuple(each.value, each.layers, each.from_normalization, each.gain));
+  return result;
 }
 
 nb::list targets_of() {
@@ -172,6 +186,10 @@ void bind_quantization(nb::module_& module) {
       "remove_quantization",
       [](Model& model) { quantization::remove_quantization(model.internal()); }, "model"_a,
       "Makes a model in QDQ form one in float, in place.");
+  module.def("equalize_model", &equalize, "model"_a, "calibration"_a, "options"_a,
+             "between_products"_a, "after_normalizations"_a, "least_gain"_a,
+             "Moves factors of channels into weights, in place; (value, layers, whether from a "
+             "normalization, decibels) of each.");
   module.def("quantize_model", &quantize, "model"_a, "statistics"_a, "calibration"_a.none(),
              "options"_a, "Quantizes in place; layers, what stays in float, and activations.");
 }

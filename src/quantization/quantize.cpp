@@ -129,19 +129,21 @@ class Quantizing {
     return parameters_.at(placement_.root_of(value));
   }
 
-  // The only reader of a product, where it adds a constant to each channel.
+  // What the only reader of a product adds to each channel, where this is a constant.
   static ValueInfo* addend_of(const Layer& layer) {
     const ValueInfo* product = layer.node->outputs[0];
     if (!layer.node->is(Op::kMatMul) || product->uses.size() != 1 || !product->returns.empty())
       return nullptr;
     const Node* sum = product->uses[0].node;
-    if (!sum->is(Op::kAdd)) return nullptr;
-    ValueInfo* const other = sum->input(1 - product->uses[0].index);
-    const bool fits = other != nullptr && other->constant != nullptr &&
-                      other->producer == nullptr && other->constant->dims.size() == 1 &&
-                      other->constant->dims[0] == layer.weight->constant->dims[1] &&
-                      !other->is_pinned && !other->constant->missing;
-    return fits ? other : nullptr;
+    if (!sum->is(Op::kAdd) && !sum->is(Op::kSum)) return nullptr;
+    for (ValueInfo* other : sum->inputs) {
+      const bool fits = other != nullptr && other->constant != nullptr &&
+                        other->producer == nullptr && other->constant->dims.size() == 1 &&
+                        other->constant->dims[0] == layer.weight->constant->dims[1] &&
+                        !other->is_pinned && !other->constant->missing;
+      if (fits) return other;
+    }
+    return nullptr;
   }
 
   std::vector<Addition> quantize_weights() {
@@ -236,8 +238,9 @@ class Quantizing {
     Tensor bias = Tensor::of_bytes(DType::kFloat32, {count}, std::as_bytes(std::span(floats)));
     if (each.addend != nullptr) {
       if (!options_.correct_bias) return;
-      const onnx::Use use = node->outputs[0]->uses[0];
-      onnx::set_input(use.node, 1 - use.index,
+      Node* const sum = node->outputs[0]->uses[0].node;
+      const auto at = std::ranges::find(sum->inputs, each.addend);
+      onnx::set_input(sum, static_cast<std::size_t>(at - sum->inputs.begin()),
                       model_.add_weight(each.addend->name + "_corrected", std::move(bias)));
       return;
     }

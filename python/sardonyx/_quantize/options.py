@@ -11,10 +11,13 @@ from sardonyx import _native
 
 Scheme = Literal["w8a8", "w8a16", "fp8", "w4a16"]
 Method = Literal["minmax", "percentile", "mse", "entropy"]
+# Whether a step that may help or not is taken: where it is measured to help.
+When = Literal["auto", "always", "never"]
 # Of weights alone: the activations stay in floating point.
 WEIGHT_ONLY = "w4a16"
 SCHEMES: tuple[str, ...] = get_args(Scheme)
 METHODS: tuple[str, ...] = get_args(Method)
+WHEN: tuple[str, ...] = get_args(When)
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,17 @@ class Quantization:
     correct_bias: bool = True
     round_adaptively: bool = True
     keep: tuple[str, ...] = ()
-    mixed: Mapping[str, str] = field(default_factory=dict)
+    mixed: Mapping[str, str] = field(default_factory=dict, hash=False)
     batch: int = 1
     memory: int | None = None  # bytes of values that are observed at once
     force: bool = False
+    equalize: str = "auto"
+    smooth: str = "auto"
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether samples of what products take are kept."""
+        return self.round_adaptively or {self.equalize, self.smooth} != {"never"}
 
     def native(
         self, keep: Iterable[str] = (), mixed: Iterable[tuple[str, str]] = ()

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from sardonyx._base.errors import LowAccuracyWarning
 
+from .equalize import EqualizedValue
+
 # In decibels. Below it, the noise of the outputs is a third of them and more.
 LOW_SNR = 10.0
 
@@ -49,6 +51,7 @@ class QuantizationReport:
             all outputs. None without samples.
         outputs: the same of each output.
         seconds: the time of each step.
+        equalized: activations whose channels were given like magnitudes.
     """
 
     runtime: str
@@ -60,6 +63,7 @@ class QuantizationReport:
     snr: float | None = None
     outputs: dict[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    equalized: tuple[EqualizedValue, ...] = ()
 
     @property
     def bytes_before(self) -> int:
@@ -76,6 +80,7 @@ class QuantizationReport:
         made = asdict(self)
         made["layers"] = [each._asdict() for each in self.layers]
         made["kept"] = [each._asdict() for each in self.kept]
+        made["equalized"] = [each._asdict() for each in self.equalized]
         return made
 
     def __str__(self) -> str:
@@ -113,6 +118,11 @@ class QuantizationReport:
             lines.append(
                 f"{layer.op} {layer.name}: weight error {layer.weight_error:.2%}{snr}{more}"
             )
+        lines += [
+            f"{each.name}: {'smoothed' if each.step == 'smooth' else 'equalized'}, its products "
+            f"gain {each.gain:.1f} dB"
+            for each in self.equalized
+        ]
         lines += [f"{each.op} {each.name} stays in float: {each.reason}" for each in self.kept]
         return "\n".join(lines)
 
