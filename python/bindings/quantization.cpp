@@ -37,11 +37,11 @@ using quantization::Statistics;
 using Floats = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
 
 Options options_of(const std::string& target, const std::string& scheme, const std::string& method,
-                   double percentile, bool per_channel, bool correct_bias,
+                   double percentile, bool per_channel, bool correct_bias, double rounding_seconds,
                    std::vector<std::string> keep,
                    std::vector<std::pair<std::string, std::string>> mixed) {
   return quantization::options_of({target, scheme, method, percentile, per_channel, correct_bias,
-                                   std::move(keep), std::move(mixed)});
+                                   rounding_seconds, std::move(keep), std::move(mixed)});
 }
 
 nb::list observed(const Calibration& calibration) {
@@ -62,7 +62,7 @@ nb::dict report_of(const quantization::Report& report) {
   nb::list layers, kept;
   for (const quantization::QuantizedLayer& each : report.layers)
     layers.append(nb::make_tuple(each.name, each.op, each.weight, each.output, each.weight_error,
-                                 each.bytes_before, each.bytes_after));
+                                 each.is_adaptive, each.bytes_before, each.bytes_after));
   for (const quantization::Report::Kept& each : report.kept)
     kept.append(nb::make_tuple(each.name, each.op, each.reason));
   nb::dict result;
@@ -136,7 +136,8 @@ void bind_quantization(nb::module_& module) {
                    [](const Options& self) { return self.target->has_cpu_kernels; })
       .def_prop_ro("scheme", [](const Options& self) { return std::string(self.scheme->name); });
   module.def("quantization_options", &options_of, "target"_a, "scheme"_a, "method"_a,
-             "percentile"_a, "per_channel"_a, "correct_bias"_a, "keep"_a, "mixed"_a);
+             "percentile"_a, "per_channel"_a, "correct_bias"_a, "rounding_seconds"_a, "keep"_a,
+             "mixed"_a);
   module.def("quantization_targets", &targets_of,
              "(name, title, schemes, whether it was run, source) of each.");
   nb::class_<Statistics>(module, "Statistics")

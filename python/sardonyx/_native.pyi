@@ -318,6 +318,7 @@ def quantization_options(
     percentile: float,
     per_channel: bool,
     correct_bias: bool,
+    rounding_seconds: float,
     keep: list[str],
     mixed: list[tuple[str, str]],
 ) -> QuantizationOptions: ...

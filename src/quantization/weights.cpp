@@ -90,7 +90,8 @@ class Quantizing {
     find_means(means);
     const bool is_float8 = base::is_floating(form_.dtype);
     codes_.resize(weights_.size());
-    if (!is_float8 && inputs_ != nullptr && fits_samples()) {
+    result_.is_adaptive = !is_float8 && form_.adaptive && inputs_ != nullptr && fits_samples();
+    if (result_.is_adaptive) {
       diffuse();
     } else {
       round();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ class Quantization:
     per_channel: bool = True
     correct_bias: bool = True
     round_adaptively: bool = True
+    rounding_seconds: float = math.inf
     keep: tuple[str, ...] = ()
     mixed: Mapping[str, str] = field(default_factory=dict, hash=False)
     batch: int = 1
@@ -55,6 +57,7 @@ class Quantization:
             self.percentile,
             self.per_channel,
             self.correct_bias,
+            self.rounding_seconds,
             [*self.keep, *keep],
             [*self.mixed.items(), *mixed],
         )

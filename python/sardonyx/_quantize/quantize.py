@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import time
@@ -59,6 +60,7 @@ def quantize(
     per_channel: bool = True,
     correct_bias: bool = True,
     round_adaptively: bool = True,
+    rounding_seconds: float | None = None,
     equalize: When = "auto",
     smooth: When = "auto",
     batch: int = 1,
@@ -97,6 +99,9 @@ def quantize(
         correct_bias: whether biases make up for the means that rounded weights change.
         round_adaptively: whether weights are rounded so that products of the samples change least,
             or each to nearest.
+        rounding_seconds: how long the weights of a model are rounded adaptively, at most: those of
+            the largest products are rounded to nearest then, and two runs may differ. None: as long
+            as it takes.
         equalize: cross-layer equalization: factors move from the channels of a product into the
             weights of the next one. "auto": where the samples say that the products gain 3 decibels
             or more, and the outputs are measured to be nearer to those in float; "always": wherever
@@ -127,8 +132,9 @@ def quantize(
     options = Quantization(
         "" if scheme == WEIGHT_ONLY else scheme or "", runtime, method, percentile,
         per_channel, correct_bias,
-        round_adaptively and method == "mse", patterns(keep), mixed or {}, batch, memory, force,
-        equalize, smooth,
+        round_adaptively and method == "mse",
+        math.inf if rounding_seconds is None else rounding_seconds,
+        patterns(keep), mixed or {}, batch, memory, force, equalize, smooth,
     )  # fmt: skip
     if data is None and stats is None and scheme != WEIGHT_ONLY:
         raise usage_error("quantization needs samples or statistics", "give `data` or `stats`")

@@ -71,6 +71,11 @@ def parser() -> argparse.ArgumentParser:
         help="round each weight to nearest, and not so that products of the samples change least",
     )  # fmt: skip
     made.add_argument(
+        "--rounding-seconds", type=float, metavar="S",
+        help="how long the weights of a model are rounded by samples, at most: those of the "
+        "largest products are rounded to nearest then (default: no limit)",
+    )  # fmt: skip
+    made.add_argument(
         "--equalize", choices=WHEN, default="auto",
         help="move factors of channels from a product into the next one, where the error is "
         "measured to be smaller, wherever the products gain, or never (default: auto)",
@@ -114,6 +119,7 @@ def _run(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         per_channel=not options.per_tensor,
         correct_bias=not options.no_bias_correction,
         round_adaptively=not options.nearest,
+        rounding_seconds=options.rounding_seconds,
         equalize=options.equalize,
         smooth=options.smooth,
         batch=options.batch,

@@ -22,6 +22,7 @@ class QuantizedLayer(NamedTuple):
     weight: str
     output: str
     weight_error: float  # root mean square, as a part of the weight's
+    is_adaptive: bool  # its weight was rounded by samples, and not to nearest
     bytes_before: int
     bytes_after: int
     snr: float | None = None  # of its output, in decibels, with all before it quantized, too
@@ -114,10 +115,10 @@ class QuantizationReport:
         lines = [str(self)]
         for layer in self.layers:
             snr = "" if layer.snr is None else f", output {layer.snr:.1f} dB"
+            nearest = "" if layer.is_adaptive else ", rounded to nearest"
             more = f"; more bits: {layer.more_bits}" if layer.more_bits else ""
-            lines.append(
-                f"{layer.op} {layer.name}: weight error {layer.weight_error:.2%}{snr}{more}"
-            )
+            rounded = f"weight error {layer.weight_error:.2%}{nearest}"
+            lines.append(f"{layer.op} {layer.name}: {rounded}{snr}{more}")
         lines += [
             f"{each.name}: {'smoothed' if each.step == 'smooth' else 'equalized'}, its products "
             f"gain {each.gain:.1f} dB"
