@@ -27,6 +27,11 @@ class EqualizedValue(NamedTuple):
     step: str  # "smooth": from a normalization; "equalize": from the product before it
     gain: float  # of the products, in decibels, on the samples
 
+    def note(self) -> str:
+        """What was done to it."""
+        done = "smoothed" if self.step == "smooth" else "equalized"
+        return f"{done}, its products gain {self.gain:.1f} dB"
+
 
 class Equalized(NamedTuple):
     """The model in float with other weights, and what changed in it."""

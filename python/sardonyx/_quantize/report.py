@@ -28,6 +28,12 @@ class QuantizedLayer(NamedTuple):
     snr: float | None = None  # of its output, in decibels, with all before it quantized, too
     more_bits: str = ""  # why its activations have more bits than those of other layers
 
+    def note(self) -> str:
+        """How it was quantized."""
+        nearest = "" if self.is_adaptive else ", rounded to nearest"
+        more = f"; more bits: {self.more_bits}" if self.more_bits else ""
+        return f"weight error {self.weight_error:.2%}{nearest}{more}"
+
 
 class FloatLayer(NamedTuple):
     """A node that the target could compute in integers, and that stays in float."""
@@ -102,28 +108,28 @@ class QuantizationReport:
 
     def measures(self) -> dict[str, Any]:
         """The error of the output of each layer, as `sardonyx inspect --html --measures` reads it:
-        the noise as a part of the signal, in percent."""
+        the noise as a part of the signal, in percent; and what is to be said of layers, such as why
+        they stay in float."""
         errors = {
             each.output: 100 * 10 ** (-each.snr / 20)
             for each in self.layers
             if each.snr is not None
         }
-        return {"title": "error of quantization", "unit": "%", "nodes": errors}
+        notes = {each.output: each.note() for each in self.layers}
+        notes |= {each.name: f"stays in float: {each.reason}" for each in self.kept}
+        for value in self.equalized:
+            for name in value.layers:
+                output = next((each.output for each in self.layers if each.name == name), name)
+                notes[output] = f"{notes.get(output, '')}; {value.note()}".removeprefix("; ")
+        return {"title": "error of quantization", "unit": "%", "nodes": errors, "notes": notes}
 
     def explained(self) -> str:
         """The text with a line for each layer."""
         lines = [str(self)]
         for layer in self.layers:
             snr = "" if layer.snr is None else f", output {layer.snr:.1f} dB"
-            nearest = "" if layer.is_adaptive else ", rounded to nearest"
-            more = f"; more bits: {layer.more_bits}" if layer.more_bits else ""
-            rounded = f"weight error {layer.weight_error:.2%}{nearest}"
-            lines.append(f"{layer.op} {layer.name}: {rounded}{snr}{more}")
-        lines += [
-            f"{each.name}: {'smoothed' if each.step == 'smooth' else 'equalized'}, its products "
-            f"gain {each.gain:.1f} dB"
-            for each in self.equalized
-        ]
+            lines.append(f"{layer.op} {layer.name}: {layer.note()}{snr}")
+        lines += [f"{each.name}: {each.note()}" for each in self.equalized]
         lines += [f"{each.op} {each.name} stays in float: {each.reason}" for each in self.kept]
         return "\n".join(lines)
 
