@@ -324,6 +324,7 @@ def quantization_options(
     percentile: float,
     per_channel: bool,
     correct_bias: bool,
+    rounding_seconds: float,
     keep: list[str],
     mixed: list[tuple[str, str]],
 ) -> QuantizationOptions: ...
@@ -351,6 +352,14 @@ class Calibration:
 
 def remove_quantization(model: Model) -> None: ...
 def add_outputs(model: Model, names: list[str]) -> None: ...
+def equalize_model(
+    model: Model,
+    calibration: Calibration,
+    options: QuantizationOptions,
+    between_products: bool,
+    after_normalizations: bool,
+    least_gain: float,
+) -> list[tuple[str, list[str], bool, float]]: ...
 def quantize_model(
     model: Model,
     statistics: Statistics,

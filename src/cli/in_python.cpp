@@ -1,5 +1,7 @@
 // The commands that are written in Python: handed over to an interpreter that has the package, as
 // `python -m sardonyx COMMAND ...`, which takes them from there (python/sardonyx/__main__.py).
+#include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -115,6 +117,23 @@ std::optional<int> run_in_python(int argc, char** argv) {
     if (std::strcmp(each.name, argv[1]) == 0) return hand_over(each, {argv + 2, argv + argc});
   }
   return std::nullopt;
+}
+
+int call_in_python(const std::vector<std::string>& words) {
+  for (const PythonCommand& each : kPythonCommands) {
+    if (words.empty() || words[0] != each.name) continue;
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      const int nothing = open("/dev/null", O_WRONLY);
+      dup2(nothing, STDOUT_FILENO);
+      _exit(hand_over(each, {words.begin() + 1, words.end()}));
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return kFailure;
+    return WEXITSTATUS(status);
+  }
+  return kUsage;
 }
 
 void add_python_commands(CLI::App& app) {
