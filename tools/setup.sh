@@ -11,6 +11,7 @@ venv=${VENV:-.venv}
 system_packages=(
   git make g++ ccache mold
   libsimdjson-dev libprotozero-dev libcli11-dev libfmt-dev libhwy-dev zlib1g-dev
+  libcpp-httplib-dev pkg-config
   libgtest-dev libbenchmark-dev
 )
 case ${1:-} in

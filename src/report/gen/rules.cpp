@@ -26,6 +26,8 @@ constexpr Rule kRules[] = {
     {"SX1018", "command line and usage", "note: a Python branch depends on data or sizes, as in if mask.any(); both branches are traced into an If", "nothing; torch.cond gives smaller branches"},
     {"SX1019", "command line and usage", "--fixed or --max names a dimension that no input has, or a number outside of the dimension's range", "use a name and a number of those in the message"},
     {"SX1025", "command line and usage", "warning: the model is exported in training mode, and a module in it computes in another way then: dropout is random, statistics are those of the batch", "call model.eval() first; training=TrainingMode.PRESERVE says that it is intended"},
+    {"SX1030", "command line and usage", "sardonyx serve can't listen on the address, or this installation has no HTTP server", "leave --port out, or choose another one; see the message"},
+    {"SX1031", "command line and usage", "a file that was given to the page of sardonyx serve is too large, has a name that isn't allowed, came twice, or did not arrive whole", "name it on the command line, sardonyx serve FILE, or rename it"},
     {"SX1101", "files and archives", "a file can't be opened or mapped", "check the path and its permissions; it must be a regular file"},
     {"SX1102", "files and archives", "the zip archive is damaged or truncated, or the file is not a zip archive", "save it again; check that it was copied completely. .onnx files are for sardonyx optimize"},
     {"SX1103", "files and archives", "the archive uses a feature that isn't supported: encryption, compression other than deflate, big-endian data", "save it again, or repack it with stored entries"},
