@@ -67,12 +67,13 @@ def digits(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def sentences(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Tokens whose label is the one that follows the last token 1."""
+    """Tokens of ten topics, a fifth and more of them of one, which is the label."""
     random = torch.Generator().manual_seed(seed)
-    tokens = torch.randint(2, 42, (count, 24), generator=random)
-    place = torch.randint(0, 23, (count,), generator=random)
-    tokens[torch.arange(count), place] = 1
-    return tokens, (tokens[torch.arange(count), place + 1] - 2) % 10
+    labels = torch.randint(10, (count,), generator=random)
+    tokens = torch.randint(0, 40, (count, 24), generator=random)
+    of_topic = labels[:, None] + 10 * torch.randint(0, 4, (count, 24), generator=random)
+    is_of_topic = torch.rand(count, 24, generator=random) < 0.2
+    return torch.where(is_of_topic, of_topic, tokens), labels
 
 
 def scenes(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -252,7 +253,7 @@ SUBJECTS = (
     Subject("resnet", lambda: resnet([16, 32, 64], 2, 1, 10, 3), steps=150),
     Subject("mobilenet", MobileNet, steps=200),
     Subject("vit", lambda: Transformer(of_tokens=False), steps=200),
-    Subject("bert", lambda: Transformer(of_tokens=True), sentences, 900),
+    Subject("bert", lambda: Transformer(of_tokens=True), sentences, 200),
     Subject("lstm", Recurrent),
     Subject("detector", Detector, scenes, 300, box_loss, detected),
     Subject("resnet18-random", lambda: resnet([64, 128, 256, 512], 2, 3, 1000, 7), None),

@@ -64,9 +64,10 @@ install_python_packages() {
   if [[ -e $stamp ]]; then return; fi
   echo "setup: installing Python packages into $venv"
   # torch first and alone: its index of CPU builds may be configured for pip on this machine, and
-  # nothing that depends on torch may pull another build of it.
-  "$venv/bin/pip" install -qq -c tools/constraints.txt torch==2.13.0
-  "$venv/bin/pip" install -qq -c tools/constraints.txt -r tools/requirements.txt
+  # nothing that depends on torch may pull another build of it. Imports compile what they need:
+  # compiling every file of torch takes longer than installing it.
+  "$venv/bin/pip" install -qq --no-compile -c tools/constraints.txt torch==2.13.0
+  "$venv/bin/pip" install -qq --no-compile -c tools/constraints.txt -r tools/requirements.txt
   rm -f "$venv"/.sardonyx-*
   touch "$stamp"
 }

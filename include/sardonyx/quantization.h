@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -33,6 +34,9 @@ struct QuantizationOptions {
   bool per_channel = true;    // a scale for each output channel of a weight
   bool correct_bias = true;   // biases make up for the means that rounded weights change
   bool round_adaptively = true;
+  // How long weights are rounded adaptively, at most: those of the largest products are rounded to
+  // nearest then, and two runs may differ.
+  double rounding_seconds = std::numeric_limits<double>::infinity();
   // Operator types, or regular expressions of names of nodes, their outputs or weights: what they
   // match stays in float32.
   std::vector<std::string> keep;
@@ -43,7 +47,8 @@ struct QuantizationOptions {
 struct QuantizationReport {
   struct Layer {
     std::string name, op, weight, output;
-    double weight_error = 0;  // root mean square, as a part of the weight's
+    double weight_error = 0;   // root mean square, as a part of the weight's
+    bool is_adaptive = false;  // its weight was rounded by samples
     std::int64_t bytes_before = 0, bytes_after = 0;
   };
   struct Kept {

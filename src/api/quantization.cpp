@@ -20,7 +20,7 @@ constexpr std::size_t kRows = 16;
 quantization::Options named(const QuantizationOptions& options) {
   return quantization::options_of({options.runtime, options.scheme, options.method,
                                    options.percentile, options.per_channel, options.correct_bias,
-                                   options.keep, options.mixed});
+                                   options.rounding_seconds, options.keep, options.mixed});
 }
 
 quantization::Calibration calibration_of(const Model& model, const quantization::Options& options,
@@ -64,8 +64,8 @@ QuantizationReport report_of(quantization::Report&& report, std::uint64_t sample
   QuantizationReport result;
   for (auto& each : report.layers)
     result.layers.push_back({std::move(each.name), std::move(each.op), std::move(each.weight),
-                             std::move(each.output), each.weight_error, each.bytes_before,
-                             each.bytes_after});
+                             std::move(each.output), each.weight_error, each.is_adaptive,
+                             each.bytes_before, each.bytes_after});
   for (auto& each : report.kept)
     result.kept.push_back({std::move(each.name), std::move(each.op), std::move(each.reason)});
   result.activations = report.values;

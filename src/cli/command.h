@@ -69,6 +69,9 @@ void add_manual(CLI::App& app, int& exit_code);
 // The commands that are written in Python: what the words of a command line end with where they
 // name one of them (none otherwise), and their options, for help, manual pages and completions.
 std::optional<int> run_in_python(int argc, char** argv);
+// Runs such a command and waits for it; what it prints is dropped, but for errors. Returns its exit
+// code.
+int call_in_python(const std::vector<std::string>& words);
 void add_python_commands(CLI::App& app);
 
 // Starts `python -m MODULE ARGUMENT` with a variable of its environment set, as a process that ends

@@ -1,7 +1,9 @@
 // The commands that are written in Python: handed over to an interpreter that has the package, as
 // `python -m sardonyx COMMAND ...`, which takes them from there (python/sardonyx/__main__.py).
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -141,6 +143,23 @@ pid_t start_in_python(const std::string& module, const std::string& argument,
   dup2(STDERR_FILENO, STDOUT_FILENO);  // what the user's code prints
   setenv(variable.c_str(), value.c_str(), 1);
   _exit(become_python({module, argument}, "serve --watch", "torch"));
+}
+
+int call_in_python(const std::vector<std::string>& words) {
+  for (const PythonCommand& each : kPythonCommands) {
+    if (words.empty() || words[0] != each.name) continue;
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      const int nothing = open("/dev/null", O_WRONLY);
+      dup2(nothing, STDOUT_FILENO);
+      _exit(hand_over(each, {words.begin() + 1, words.end()}));
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return kFailure;
+    return WEXITSTATUS(status);
+  }
+  return kUsage;
 }
 
 void add_python_commands(CLI::App& app) {

@@ -18,6 +18,7 @@ import pytest
 
 from tests.harness.command import command_path, run_command
 from tests.harness.json_output import told
+from tests.harness.rotation import long_test
 
 
 @pytest.fixture(scope="module")
@@ -228,6 +229,7 @@ def test_run_says_what_to_install(model: Path, tmp_path: Path) -> None:
     assert "pip install onnxruntime" in ended.stderr
 
 
+@long_test(3)
 def test_doctor_tells_what_is_installed() -> None:
     result = told(in_python("doctor", "--json").stdout, "doctor")
     by_subject = {each["subject"]: each for each in result["findings"]}

@@ -101,11 +101,27 @@ function readNode([op, name, group, attributes, inputs, outputs, frames, call], 
           frames: frames.map(text), call: text(call), expands: -1};
 }
 
+// Numbers of nodes of the first model, and of the second where there are `others`.
+class Measure {
+  constructor({title, unit, nodes, others, notes}) {
+    Object.assign(this, {title, unit, nodes, others: others ?? null, notes: notes ?? {}});
+  }
+
+  numbersOf(model) {
+    return model.isFirst ? this.nodes : this.others;
+  }
+
+  of(model, node) {
+    return this.numbersOf(model)?.[node] ?? null;
+  }
+}
+
 export function readPage(element) {
   const data = JSON.parse(element.textContent);
   return {
     models: data.models.map(model => new Model(model, data.texts)),
-    measures: data.measures,
+    measures: data.measures.map(measure => new Measure(measure)),
+    costs: data.costs ?? [],
     alignment: data.alignment ?? null,
   };
 }
