@@ -24,7 +24,7 @@ constexpr Rule kRules[] = {
     {"SX1016", "command line and usage", "a package is missing (torch, onnxruntime, onnx, onnx-ir), or PyTorch is too old", "install the package in the message"},
     {"SX1017", "command line and usage", "note: a check of data, an assert or a branch that only raises, is left out of the model", "validate inputs before you run the model: where PyTorch would raise, the model's results have no meaning"},
     {"SX1018", "command line and usage", "note: a Python branch depends on data or sizes, as in if mask.any(); both branches are traced into an If", "nothing; torch.cond gives smaller branches"},
-    {"SX1019", "command line and usage", "--fixed or --max names a dimension that no input has, or a number outside of the dimension's range", "use a name and a number of those in the message"},
+    {"SX1019", "command line and usage", "--fixed or --max names a dimension that no input has, or a number outside of the dimension's range; or the model's metadata sardonyx.dim.batch is no range", "use a name and a number of those in the message; correct the metadata, or remove it"},
     {"SX1025", "command line and usage", "warning: the model is exported in training mode, and a module in it computes in another way then: dropout is random, statistics are those of the batch", "call model.eval() first; training=TrainingMode.PRESERVE says that it is intended"},
     {"SX1101", "files and archives", "a file can't be opened or mapped", "check the path and its permissions; it must be a regular file"},
     {"SX1102", "files and archives", "the zip archive is damaged or truncated, or the file is not a zip archive", "save it again; check that it was copied completely. .onnx files are for sardonyx optimize"},
