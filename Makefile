@@ -121,12 +121,12 @@ sanitize: setup
 	ninja -C "$(BUILD)-sanitize" -j$(JOBS) --quiet sardonyx_tests
 	ctest --test-dir "$(BUILD)-sanitize" -j$(JOBS) --output-on-failure
 
-# With a quarter of the operators' edge cases, a quarter of these with fixed sizes, too, and samples of
+# With a sixth of the operators' edge cases, a sixth of these with fixed sizes, too, and samples of
 # the sweep; `make operators` takes all, and a third of the sweep.
 pytest: build
 	ninja -C "$(BUILD)" -j$(JOBS) --quiet proto_test
-	$(RUN) OMP_NUM_THREADS=1 SARDONYX_ROWS_EVERY=4 SARDONYX_FIXED_EVERY=4 \
-	    SARDONYX_OPERATORS_EVERY=9 SARDONYX_LONG_EVERY=4 $(PYTHON) -m pytest -n $(JOBS) tests
+	$(RUN) OMP_NUM_THREADS=1 SARDONYX_ROWS_EVERY=6 SARDONYX_FIXED_EVERY=6 \
+	    SARDONYX_OPERATORS_EVERY=12 SARDONYX_LONG_EVERY=4 $(PYTHON) -m pytest -n $(JOBS) tests
 
 # The onnx package's node models at their own opset and at every other one.
 node-models: build

@@ -30,8 +30,10 @@ using namespace nb::literals;
 
 namespace {
 
-Program walk(nb::handle exported_program, const std::map<std::string, std::string>& dim_names) {
-  std::unique_ptr<program::Program> walked = live::walk(exported_program);
+Program walk(nb::handle exported_program, const std::map<std::string, std::string>& dim_names,
+             const std::map<std::string, std::int64_t>& least_sizes) {
+  std::unique_ptr<program::Program> walked =
+      live::walk(exported_program, {least_sizes.begin(), least_sizes.end()});
   program::name_dims(*walked, {dim_names.begin(), dim_names.end()});
   return Program(std::move(walked));
 }
@@ -97,7 +99,9 @@ void bind_program(nb::module_& module) {
       "target"_a, "\"mylib::foo.bar\" of what captured programs call an operator.");
   module.def(
       "walk", &walk, "exported_program"_a, "dim_names"_a,
-      "The Program of a torch.export.ExportedProgram; dim_names: symbol or input:axis -> name.");
+      "least_sizes"_a = std::map<std::string, std::int64_t>(),
+      "The Program of a torch.export.ExportedProgram; dim_names: symbol or input:axis -> name; "
+      "least_sizes: symbol -> what the user declared it to be at least.");
   module.def(
       "read_script", &read_script, "archive"_a, "method"_a, "names"_a, "inputs"_a, "tensors"_a,
       "operators"_a.none() = nb::none(), "sizes_were_numbers"_a = false,

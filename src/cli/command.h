@@ -61,6 +61,7 @@ void add_convert(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
 void add_optimize(CLI::App& app, int& exit_code);
 void add_diff(CLI::App& app, int& exit_code);
+void add_serve(CLI::App& app, int& exit_code);
 void add_manual(CLI::App& app, int& exit_code);
 
 // The commands that are written in Python: what the words of a command line end with where they

@@ -29,18 +29,8 @@ std::vector<Expr> dims_of(const onnx::Graph& graph) {
   return dims;
 }
 
-// What the dimension may be. A capture takes a size for 2 or more where nothing is said of it, and
-// so that the program is right for less, too, or warns.
-symbolic::Range range_of(Expr dim) {
-  constexpr std::int64_t kAssumed = 2;
-  symbolic::Range range = symbolic::range(dim);
-  if (range.low == kAssumed && range.high == std::numeric_limits<std::int64_t>::max())
-    range.low = 0;
-  return range;
-}
-
 std::string described(Expr dim) {
-  const symbolic::Range range = range_of(dim);
+  const symbolic::Range range = symbolic::range(dim);
   if (range.high == std::numeric_limits<std::int64_t>::max())
     return fmt::format("{} (from {})", dim.str(), range.low);
   return fmt::format("{} ({} to {})", dim.str(), range.low, range.high);
@@ -58,7 +48,7 @@ std::string described(Expr dim) {
 Expr dim_for(const std::string& name, std::int64_t number, const std::vector<Expr>& dims) {
   const auto found = std::ranges::find(dims, name, &Expr::str);
   if (found == dims.end()) refuse(fmt::format("there is no dynamic dimension `{}`", name), dims);
-  const symbolic::Range range = range_of(*found);
+  const symbolic::Range range = symbolic::range(*found);
   if (number < range.low || number > range.high)
     refuse(fmt::format("{} cannot be {}, which is outside of its range", name, number), dims);
   return *found;

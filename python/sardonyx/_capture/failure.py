@@ -38,6 +38,8 @@ def failure(
     A UsageError where the arguments do not fit forward().
     """
     fixed = [a.error for a in attempts if isinstance(a.error, FixedSizeError)]
+    # What asks of a size is nearer to the cause than the number that a strategy tried in its place.
+    fixed.sort(key=lambda error: any(each.code == "SX1011" for each in error.diagnostics))
     if refusals := fixed[0].diagnostics if fixed else frozen.refusals():
         text = "\n".join(f"error[{d.code}]: {d.message}\n  help: {d.help}" for d in refusals)
         return CaptureError(text, refusals)

@@ -183,8 +183,9 @@ class _Conversion:
             return self._translated(self.options.on_step("read", live.read))
         self.walked = live
         names = dict(self.options.dim_names or {})
+        least = dict(self.options.least_sizes)
         with one_size_a_name(live, names) as names:
-            walked = self.options.on_step("walk", lambda: _native.walk(live, names))
+            walked = self.options.on_step("walk", lambda: _native.walk(live, names, least))
         return self._translated(walked)
 
     def _translated(self, walked: _native.Program) -> _native.Model:

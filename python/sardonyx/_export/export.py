@@ -18,7 +18,7 @@ from sardonyx._base.packages import torch_for
 from sardonyx._base.state import one_capture_at_a_time
 from sardonyx._capture.capture import Captured
 from sardonyx._capture.patches.modes import notes_of_training, select_model_mode_for_export
-from sardonyx._capture.shapes.dim_names import symbol_names
+from sardonyx._capture.shapes.dim_names import least_sizes, symbol_names
 from sardonyx._model.program import ONNXProgram
 from sardonyx._report.profile import Profile
 from sardonyx._report.report import write_report
@@ -222,7 +222,10 @@ def _converted(captured: Captured, options: Options, steps: Steps) -> ONNXProgra
         captured.program, options.input_names or ()
     )
     dim_names = symbol_names(captured.program, captured.leaves) if captured.leaves else {}
-    made = converted(captured.program, options.conversion(names_of_inputs, dim_names, steps.timed))
+    least = least_sizes(captured.program, captured.leaves) if captured.leaves else {}
+    made = converted(
+        captured.program, options.conversion(names_of_inputs, dim_names, least, steps.timed)
+    )
     made._name_weights(names_of_weights)
     made.notes += captured.notes
     return made

@@ -84,7 +84,7 @@ _CHOICES = {"sym_max": "Ge", "sym_min": "Le"}
 _ANSWERS = ("guard_bool", "guard_int", "guard_float")
 TRUTHS = Probe(
     "notes of answers that sizes of 0 and 1 change",
-    has(_NODE, *(f"SymNode.{n}" for n in (*_ANSWERS, "abs", *_RELATIONS, *_CHOICES))),
+    has(_NODE, *(f"SymNode.{n}" for n in (*_ANSWERS, "abs", "mod", *_RELATIONS, *_CHOICES))),
 )
 
 
@@ -92,8 +92,9 @@ TRUTHS = Probe(
 def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
     """Within it, `on_answered` is called with each relation of sizes that Python asks the truth of,
     and the answer. What sympy knows of any positive number is such a relation, too, and the one by
-    which it takes one of two sizes for the larger: `max(size, 1)`, and a size for the amount of
-    another: `abs(size - 2)`. So is what Python takes for a number, as the end of a range.
+    which it takes one of two sizes for the larger: `max(size, 1)`, a size for the amount of
+    another: `abs(size - 2)`, and a number for its own remainder: `1 % (size + 1)`. So is what
+    Python takes for a number, as the end of a range.
     """
     if not TRUTHS.available:
         yield
@@ -101,7 +102,7 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
     import sympy
 
     kind = lookup(_NODE, "SymNode")
-    asked, absolute = kind.guard_bool, kind.abs
+    asked, absolute, divided = kind.guard_bool, kind.abs, kind.mod
     known = {sympy.true, sympy.false, True, False}
 
     def comparing(name: str) -> Callable[[Any, Any], Any]:
@@ -161,9 +162,18 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
                 on_answered(sympy.Ge(node.expr, 0, evaluate=False), is_same)
         return made
 
+    def remainder(node: Any, other: Any) -> Any:
+        made = divided(node, other)
+        with TRUTHS.watching():
+            size, divisor = node.expr, other.expr
+            if made.expr == size and divisor.free_symbols and size != 0:
+                take(made, sympy.Lt(size, divisor, evaluate=False), True)
+        return made
+
     with ExitStack() as stack:
         stack.enter_context(patched(kind, "guard_bool", ask))
         stack.enter_context(patched(kind, "abs", amount))
+        stack.enter_context(patched(kind, "mod", remainder))
         for name in _ANSWERS[1:]:
             stack.enter_context(patched(kind, name, counting(name)))
         for name in _RELATIONS:

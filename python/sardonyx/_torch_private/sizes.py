@@ -121,20 +121,21 @@ def _with_expression(node: Any, expression: Any) -> Any:
 
 QUOTIENTS = Probe(
     "quotients of sizes by negative numbers",
-    has("torch.fx.experimental.sym_node", "SymNode.int_floordiv"),
+    has("torch.fx.experimental.sym_node", "SymNode.int_floordiv", "SymNode.mod"),
 )
 
 
 @contextmanager
 def negative_divisors_rounded() -> Iterator[None]:
-    """Within it, `n // -4` of sizes is `-((n + 3) // 4)`. PyTorch merges `n // 2 // -4` into one
-    quotient, `n // -8`, which rounds the other way."""
+    """Within it, `n // -4` of sizes is `-((n + 3) // 4)`, and `n % -4` is `-(-n % 4)`. PyTorch
+    merges `n // 2 // -4` into one quotient, `n // -8`, which rounds the other way, and takes
+    `-n % -4` for `-n`."""
     if not QUOTIENTS.available:
         yield
         return
     from torch.fx.experimental.sym_node import SymNode
 
-    divided = SymNode.int_floordiv
+    divided, reduced = SymNode.int_floordiv, SymNode.mod
 
     def int_floordiv(node: Any, other: Any) -> Any:
         if isinstance(other, SymNode) and other.expr.is_negative and node.expr.free_symbols:
@@ -142,7 +143,12 @@ def negative_divisors_rounded() -> Iterator[None]:
             return divided(node.add(by).sub(node.wrap_int(1)), by).neg()
         return divided(node, other)
 
-    with patched(SymNode, "int_floordiv", int_floordiv):
+    def mod(node: Any, other: Any) -> Any:
+        if isinstance(other, SymNode) and other.expr.is_negative and node.expr.free_symbols:
+            return reduced(node.neg(), other.neg()).neg()
+        return reduced(node, other)
+
+    with patched(SymNode, "int_floordiv", int_floordiv), patched(SymNode, "mod", mod):
         yield
 
 

@@ -48,8 +48,9 @@ nb::handle taking(nb::handle producer, nb::handle index) {
 
 }  // namespace
 
-Walker::Walker(program::Program& program)
+Walker::Walker(program::Program& program, const LeastSizes& least_sizes)
     : program_(program),
+      least_sizes_(least_sizes),
       sizes_(*program.pool),
       sources_(program),
       targets_(program),

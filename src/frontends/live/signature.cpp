@@ -151,8 +151,11 @@ void Walker::ranges(nb::handle constraints) {
     symbolic::Range bounds;
     bounds.low = bound(get(range, names().lower), bounds.low);
     bounds.high = bound(get(range, names().upper), bounds.high);
-    const symbolic::Expr expression = program_.pool->symbol(str_of(symbol));
-    program_.pool->constrain(expression, bounds);
+    const std::string name = str_of(symbol);
+    const auto least = least_sizes_.find(name);
+    program_.pool->constrain(
+        program_.pool->symbol(name),
+        program::range_at_run_time(name, bounds, least == least_sizes_.end() ? 0 : least->second));
   }
 }
 

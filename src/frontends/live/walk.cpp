@@ -4,9 +4,10 @@
 
 namespace sardonyx::live {
 
-std::unique_ptr<program::Program> walk(nanobind::handle exported_program) {
+std::unique_ptr<program::Program> walk(nanobind::handle exported_program,
+                                       const LeastSizes& least_sizes) {
   auto program = std::make_unique<program::Program>();
-  Walker(*program).walk(exported_program);
+  Walker(*program, least_sizes).walk(exported_program);
   return program;
 }
 

@@ -11,6 +11,7 @@
 #include "frontends/live/sizes.h"
 #include "frontends/live/sources.h"
 #include "frontends/live/targets.h"
+#include "frontends/live/walk.h"
 #include "frontends/live/weights.h"
 #include "program/ir/program.h"
 #include "program/ir/unread_outputs.h"
@@ -19,7 +20,7 @@ namespace sardonyx::live {
 
 class Walker {
  public:
-  explicit Walker(program::Program& program);
+  Walker(program::Program& program, const LeastSizes& least_sizes);
 
   void walk(nanobind::handle exported_program);
 
@@ -54,6 +55,7 @@ class Walker {
   nanobind::object weight_of(nanobind::handle exported_program, nanobind::handle target);
 
   program::Program& program_;
+  const LeastSizes& least_sizes_;
   Sizes sizes_;
   Sources sources_;
   Targets targets_;

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "program/ir/captured_symbols.h"
+
 namespace sardonyx::pt2 {
 namespace {
 
@@ -113,7 +115,8 @@ void read_ranges(JsonObject constraints, program::Program& program) {
       range.low = as_integer(*low, "min_val");
     if (const auto high = find_member(bounds, "max_val"); high && high->is_int64())
       range.high = as_integer(*high, "max_val");
-    program.pool->constrain(program.pool->symbol(field.key), range);
+    program.pool->constrain(program.pool->symbol(field.key),
+                            program::range_at_run_time(field.key, range));
   }
 }
 

@@ -12,13 +12,8 @@ namespace {
 
 using symbolic::Expr;
 
-// Whether a size may be 1 at run time. Captures assume that dynamic sizes are 2 or more, so that
-// this bound alone means nothing.
 bool may_be_one(Expr size) {
-  if (!size.known() || size.is_constant()) return false;
-  const symbolic::Range range = symbolic::range(size);
-  const bool unsaid = range.low == 2 && range.high == symbolic::Range().high;
-  return range.low <= 1 || unsaid;
+  return size.known() && !size.is_constant() && symbolic::range(size).low <= 1;
 }
 
 // Whether the call is asked to drop the dimension; all are where it names none.

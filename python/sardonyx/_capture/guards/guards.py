@@ -12,7 +12,11 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
-from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes, fixes_sizes
+from sardonyx._capture.meta_tracer.symbolic.relations import (
+    at_sizes,
+    fixes_quotient,
+    fixes_sizes,
+)
 from sardonyx._capture.patches.conditions import watched_conditions
 from sardonyx._capture.shapes.dim_names import named_inputs, symbol_names
 from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, ConstantDimPolicy, Leaf, size_of
@@ -143,7 +147,8 @@ class SizeGuards:
 
     def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
         """What tells of each whose answer is another for sizes that the program takes: an error
-        where a size must vary that the model's own code asks of, a warning otherwise."""
+        where a size must vary that the model's own code asks of, or of which an operator fixes a
+        quotient, a warning otherwise."""
         if not (self._asked or self._by_operators or self._of_few or self._strings):
             return []
         ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
@@ -157,7 +162,8 @@ class SizeGuards:
                 # A relation of several sizes is one that callers keep to: a mask is as long as the
                 # past and the tokens.
                 symbols = set(map(str, known.free_symbols))
-                is_error = asker == BY_BRANCH and len(symbols) == 1 and symbols <= required
+                is_fixing = asker == BY_BRANCH or fixes_quotient(known)
+                is_error = is_fixing and len(symbols) == 1 and symbols <= required
                 violations[place] = (
                     _relation_text(known, names),
                     asker,

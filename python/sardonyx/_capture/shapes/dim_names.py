@@ -176,6 +176,18 @@ def symbol_names(program: ExportedProgram, leaves: Sequence[Leaf]) -> dict[str, 
     return names
 
 
+def least_sizes(program: ExportedProgram, leaves: Sequence[Leaf]) -> dict[str, int]:
+    """What the program's symbols are at least, as the user declared the dimensions that they are;
+    those that may be 0 left out."""
+    least: dict[str, int] = {}
+    for _, value, leaf in named_inputs(program, leaves):
+        for axis, wanted in leaf.dims.items():
+            size = str(_size(value, axis))
+            if axis != SCALAR and size.isidentifier():
+                least[size] = max(least.get(size, 0), wanted.least)
+    return {symbol: size for symbol, size in least.items() if size > 0}
+
+
 @contextmanager
 def one_size_a_name(program: ExportedProgram, names: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """Within it, the symbols of the program's inputs that have one name are one symbol; gives the

@@ -14,6 +14,24 @@ def fixes_sizes(relation: Any) -> bool:
     return isinstance(relation, sympy.Equality) and not leaves_sizes_open(relation)
 
 
+_QUOTIENTS = frozenset({"FloorDiv", "CleanDiv", "CeilDiv"})
+
+
+def fixes_quotient(relation: Any) -> bool:
+    """Whether it makes a rounded quotient of sizes a number: `(n // 4 + 7) // 8 == 1` says that
+    there is one window, and what follows is computed for one."""
+    if not fixes_sizes(relation):
+        return False
+    import sympy
+
+    size = relation.lhs if relation.lhs.free_symbols else relation.rhs
+    return any(
+        type(factor).__name__ in _QUOTIENTS
+        for term in sympy.Add.make_args(size)
+        for factor in sympy.Mul.make_args(term)
+    )
+
+
 def leaves_sizes_open(relation: Any) -> bool:
     """Whether it bounds sizes, relates some to others, excludes some, or is always so.
 

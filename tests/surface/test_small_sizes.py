@@ -1,0 +1,143 @@
+"""Sizes of 0 and 1: right whatever a dimension was declared as, though captures take the sizes of
+Dim.AUTO, Dim.DYNAMIC and plain names for 2 or more."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.export import Dim
+
+import sardonyx
+from sardonyx._compare.tensors import difference
+
+X = torch.randn(5, 3)
+SIZES = (0, 1, 2, 3, 7)
+DIMS: dict[str, Any] = {
+    "a name": "n",
+    "Dim.AUTO": Dim.AUTO,
+    "Dim.AUTO from 0": Dim.AUTO(min=0),
+    "Dim.DYNAMIC": Dim.DYNAMIC,
+    "Dim": Dim("n"),
+}
+
+
+class AllButOne(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[: max(x.shape[0] - 1, 1)] * 2
+
+
+class ByCondition(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = x.shape[0]
+        few: torch.Tensor = torch.cond(n < 2, lambda x: x + 1, lambda x: x - 1, (x,))
+        one: torch.Tensor = torch.cond(n == 1, lambda x: x * 2, lambda x: x * 3, (few,))
+        return one.sum(0) + n
+
+
+class OfTwo(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sum(0) / max(x.shape[0], 2) + min(x.shape[0], 2)
+
+
+MODELS = [AllButOne, ByCondition, OfTwo]
+
+
+def wrong(made: Any, model: nn.Module) -> list[tuple[int, str]]:
+    """The sizes at which the model differs from PyTorch, and how."""
+    found = []
+    for size in SIZES:
+        x = torch.randn(size, 3)
+        differs = difference(made(x)[0], model(x))
+        if differs is not None:
+            found.append((size, differs))
+    return found
+
+
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("capture", ["quick", "torch"])
+@pytest.mark.parametrize("kind", MODELS)
+def test_conditions_and_choices_are_right_at_0_and_1(kind: Any, capture: Any, dim: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = sardonyx.export(kind(), (X,), dynamic_shapes=({0: DIMS[dim]},), capture=capture)
+    assert wrong(made, kind()) == []
+
+
+@pytest.mark.parametrize("saved", [False, True])
+@pytest.mark.parametrize("kind", MODELS)
+def test_captured_programs_are_right_at_0_and_1(kind: Any, saved: bool, tmp_path: Path) -> None:
+    """torch.export says of their sizes that they are 2 or more."""
+    program: Any = torch.export.export(kind(), (X,), dynamic_shapes=({0: Dim.AUTO},))
+    if saved:
+        torch.export.save(program, tmp_path / "m.pt2")
+    assert wrong(sardonyx.convert(tmp_path / "m.pt2" if saved else program), kind()) == []
+
+
+class Remainders(nn.Module):
+    """PyTorch takes `1 % (n + 1)` for 1, since it takes sizes for positive."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = x.shape[0]
+        found: torch.Tensor = torch.ones(2) * (1 % (n + 1)) + divmod(2, n + 2)[1]
+        return found + x.sum()
+
+
+class Negative(nn.Module):
+    """PyTorch takes `-n % -3` for -n."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = x.shape[0]
+        found: torch.Tensor = torch.ones(2) * ((-n - 5) % -3) + n % -4
+        return found + x.sum()
+
+
+@pytest.mark.parametrize("dim", ["Dim.AUTO", "a name", "Dim"])
+def test_a_number_that_is_its_own_remainder(dim: str) -> None:
+    model = Remainders()
+    made = sardonyx.export(model, (X,), dynamic_shapes=({0: DIMS[dim]},), capture="quick")
+    assert wrong(made, model) == []
+    assert not [note for note in made.notes if note.severity != "note"]
+
+
+def test_a_number_that_is_its_own_remainder_is_warned_of_by_torch_export() -> None:
+    shapes = ({0: Dim("n", min=0)},)
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"whether 1 < n \+ 1"):
+        sardonyx.export(Remainders(), (X,), dynamic_shapes=shapes, capture="torch")
+
+
+@pytest.mark.parametrize("capture", ["quick", "torch"])
+def test_remainders_by_negative_numbers(capture: Any) -> None:
+    model = Negative()
+    made = sardonyx.export(model, (X,), dynamic_shapes=({0: Dim.AUTO},), capture=capture)
+    assert wrong(made, model) == []
+
+
+class Windows(nn.Module):
+    """Windows of 8 of an image that was made smaller: one in the example."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        small = nn.functional.avg_pool2d(x, 4)
+        small = nn.functional.pad(small, (0, -small.shape[3] % 8, 0, -small.shape[2] % 8))
+        batch, channels, height, width = small.shape
+        parts = small.view(batch, channels, height // 8, 8, width // 8, 8)
+        return parts.permute(0, 2, 4, 3, 5, 1).reshape(-1, 64, channels)
+
+
+def test_a_quotient_that_an_operator_fixes_is_an_error_where_a_dim_was_asked_for() -> None:
+    x = torch.randn(1, 2, 20, 24)
+    auto = ({2: Dim.AUTO, 3: Dim.AUTO},)
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"//8\) == 1"):
+        sardonyx.export(Windows(), (x,), dynamic_shapes=auto, capture="torch")
+    asked = ({2: Dim("height"), 3: Dim("width")},)
+    with pytest.raises(sardonyx.errors.CaptureError, match=r"//8\) == 1") as caught:
+        sardonyx.export(Windows(), (x,), dynamic_shapes=asked, capture="torch")
+    assert {each.code for each in caught.value.diagnostics} == {"SX1015"}
+    bounded = ({2: Dim("height", min=4), 3: Dim("width", min=4)},)
+    made = sardonyx.export(Windows(), (x,), dynamic_shapes=bounded)
+    larger = torch.randn(1, 2, 40, 70)
+    assert difference(made(larger)[0], Windows()(larger)) is None

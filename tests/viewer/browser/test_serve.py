@@ -1,0 +1,101 @@
+"""The page of `sardonyx serve` in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+from tests.serve.server import Server, serving
+
+SIZES = {"wide": (1280, 800), "narrow": (500, 900)}
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with serving(tmp_path, "--max-upload", "5") as running:
+        yield running
+
+
+@pytest.fixture(params=SIZES.values(), ids=SIZES)
+def page(browser: Any, server: Server, request: pytest.FixtureRequest) -> Iterator[Any]:
+    width, height = request.param
+    opened = browser.new_page(viewport={"width": width, "height": height})
+    errors: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("request", lambda each: server.address in each.url or errors.append(each.url))
+    opened.goto(server.address)
+    opened.wait_for_selector("html[data-ready]", state="attached")
+    yield opened
+    assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    assert [each for each in errors if not each.startswith(("data:", "blob:"))] == []
+    opened.close()
+
+
+def viewer(page: Any) -> Any:
+    """The frame of the viewer, once it has drawn."""
+    frame = page.frame_locator("#viewer")
+    frame.locator("html[data-ready]").wait_for(state="attached", timeout=20_000)
+    return frame
+
+
+def test_optimize_and_download(page: Any, pages: Path, tmp_path: Path) -> None:
+    page.set_input_files("#files", pages / "model.onnx")
+    assert viewer(page).locator("#title").inner_text() == "model.onnx"
+    page.select_option("#precision", "int8")
+    page.click("#go")
+    page.wait_for_selector("#status >> text=nodes")
+    assert "model.onnx ↔ model-optimized.onnx" in viewer(page).locator("#title").inner_text()
+    page.click("#views >> text=model-optimized.onnx")
+    with page.expect_download() as download:
+        page.click("#downloads >> text=Download")
+    saved = tmp_path / "saved.onnx"
+    download.value.save_as(saved)
+    assert download.value.suggested_filename == "model-optimized.onnx"
+    onnx.checker.check_model(saved)
+
+
+def test_convert_by_keyboard(page: Any, pages: Path) -> None:
+    program = Path(__file__).parents[2] / "fuzz" / "corpus" / "pt2" / "small"
+    file = {"name": "small.pt2", "mimeType": "", "buffer": program.read_bytes()}
+    page.set_input_files("#files", file)
+    page.wait_for_selector("#go >> text=Convert")
+    page.focus("#go")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#models >> text=small.onnx")
+    assert viewer(page).locator("#title").inner_text() == "small.onnx"
+    page.reload()  # the models are still there
+    page.wait_for_selector("#models >> text=small.onnx")
+
+
+def test_many_files_some_of_which_are_none(page: Any, pages: Path) -> None:
+    model = (pages / "model.onnx").read_bytes()
+    files = [{"name": f"{i}.onnx", "mimeType": "", "buffer": model} for i in range(19)]
+    page.set_input_files("#files", [*files, {"name": "b.onnx", "mimeType": "", "buffer": b"no"}])
+    page.wait_for_selector("#diagnostics >> text=SX1151", timeout=20_000)
+    assert page.locator("#models li").count() == 19
+    large = {"name": "large.onnx", "mimeType": "", "buffer": b"x" * 6_000_000}
+    page.set_input_files("#files", large)
+    page.wait_for_selector("#diagnostics >> text=larger than 5.0 MB")
+    page.click("[aria-label='Remove 18.onnx']")
+    page.wait_for_function("document.querySelectorAll('#models li').length === 18")
+
+
+def test_errors_are_the_commands(page: Any, pages: Path) -> None:
+    page.set_input_files("#files", pages / "model.onnx")
+    viewer(page)
+    page.click("summary")
+    page.fill("#fixed", "nothing=1")
+    page.click("#go")
+    page.wait_for_selector("#diagnostics >> text=error[SX1019]")
+    assert page.locator("#diagnostics .help").count() <= 1
+    assert not page.locator("#go").is_disabled()
+
+
+def test_the_server_has_ended(page: Any, server: Server, pages: Path) -> None:
+    server.end()
+    page.set_input_files("#files", pages / "model.onnx")
+    page.wait_for_selector("#diagnostics >> text=does not answer")
