@@ -28,6 +28,7 @@ constexpr Rule kRules[] = {
     {"SX1025", "command line and usage", "warning: the model is exported in training mode, and a module in it computes in another way then: dropout is random, statistics are those of the batch", "call model.eval() first; training=TrainingMode.PRESERVE says that it is intended"},
     {"SX1030", "command line and usage", "sardonyx serve can't listen on the address, or this installation has no HTTP server", "leave --port out, or choose another one; see the message"},
     {"SX1031", "command line and usage", "a file that was given to the page of sardonyx serve is too large, has a name that isn't allowed, came twice, or did not arrive whole", "name it on the command line, sardonyx serve FILE, or rename it"},
+    {"SX1032", "command line and usage", "the function that sardonyx serve --watch exports raises, or returns something else than a model and its example inputs", "correct the line in the message; the function returns model, (x, y) or model, (x, y), {\"dynamic_shapes\": ...}"},
     {"SX1101", "files and archives", "a file can't be opened or mapped", "check the path and its permissions; it must be a regular file"},
     {"SX1102", "files and archives", "the zip archive is damaged or truncated, or the file is not a zip archive", "save it again; check that it was copied completely. .onnx files are for sardonyx optimize"},
     {"SX1103", "files and archives", "the archive uses a feature that isn't supported: encryption, compression other than deflate, big-endian data", "save it again, or repack it with stored entries"},
