@@ -2,9 +2,11 @@
 // `python -m sardonyx COMMAND ...`, which takes them from there (python/sardonyx/__main__.py).
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include <cerrno>
 #include <csignal>
@@ -151,7 +153,9 @@ pid_t start_in_python(const std::string& module, const std::string& argument,
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child != 0) return child;
+#ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
   if (getppid() != parent) _exit(kFailure);  // it ended before that
   sigset_t none;
   sigemptyset(&none);
