@@ -2,9 +2,11 @@
 // `python -m sardonyx COMMAND ...`, which takes them from there (python/sardonyx/__main__.py).
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include <cerrno>
 #include <csignal>
@@ -129,22 +131,6 @@ std::optional<int> run_in_python(int argc, char** argv) {
   return std::nullopt;
 }
 
-pid_t start_in_python(const std::string& module, const std::string& argument,
-                      const std::string& variable, const std::string& value) {
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child != 0) return child;
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(kFailure);  // it ended before that
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  std::signal(SIGPIPE, SIG_DFL);
-  dup2(STDERR_FILENO, STDOUT_FILENO);  // what the user's code prints
-  setenv(variable.c_str(), value.c_str(), 1);
-  _exit(become_python({module, argument}, "serve --watch", "torch"));
-}
-
 int call_in_python(const std::vector<std::string>& words) {
   for (const PythonCommand& each : kPythonCommands) {
     if (words.empty() || words[0] != each.name) continue;
@@ -160,6 +146,24 @@ int call_in_python(const std::vector<std::string>& words) {
     return WEXITSTATUS(status);
   }
   return kUsage;
+}
+
+pid_t start_in_python(const std::string& module, const std::string& argument,
+                      const std::string& variable, const std::string& value) {
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child != 0) return child;
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
+  if (getppid() != parent) _exit(kFailure);  // it ended before that
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  std::signal(SIGPIPE, SIG_DFL);
+  dup2(STDERR_FILENO, STDOUT_FILENO);  // what the user's code prints
+  setenv(variable.c_str(), value.c_str(), 1);
+  _exit(become_python({module, argument}, "serve --watch", "torch"));
 }
 
 void add_python_commands(CLI::App& app) {

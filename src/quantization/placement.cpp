@@ -68,6 +68,8 @@ class Placing {
       if (each.op != node->op) continue;
       if (is_product(each.role) && !has_weight) continue;
       if (each.role == kProduct && has_weight) continue;
+      // Another mode gives elements that the input does not have.
+      if (node->is(Op::kResize) && node->string_or("mode", "nearest") != "nearest") continue;
       return each.role;
     }
     return std::nullopt;

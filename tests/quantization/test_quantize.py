@@ -97,6 +97,27 @@ def test_onnx_runtime_computes_in_integers(tmp_path: Path) -> None:
     assert decibels(model, quantized) > 30
 
 
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+def test_a_pyramid_is_computed_in_integers(mode: str, tmp_path: Path) -> None:
+    node = helper.make_node
+    nodes = [
+        node("Conv", ["x", "w0"], ["a"], pads=[1, 1, 1, 1]),
+        node("Conv", ["a", "w1"], ["b"], pads=[1, 1, 1, 1], strides=[2, 2]),
+        node("Resize", ["b", "", "s"], ["r"], mode=mode),
+        node("Concat", ["a", "r"], ["c"], axis=1),
+        node("Conv", ["c", "w2"], ["y"]),
+    ]
+    scales = numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), "s")
+    weights = [weight("w0", 8, 3, 3, 3), weight("w1", 8, 8, 3, 3), weight("w2", 4, 16, 1, 1)]
+    model = made(nodes, [*weights, scales], ["n", 3, 16, 16], ["n", 4, 16, 16])
+    quantized, _ = sardonyx.quantize(model, samples())
+    onnx.checker.check_model(quantized, full_check=True)
+    assert decibels(model, quantized) > 28
+    found = loaded_operators(quantized, tmp_path)
+    # Of elements between others there are none of the input's scale.
+    assert found["QLinearConcat"] == (mode == "nearest")
+
+
 def test_least_error_is_better_than_extremes() -> None:
     model = residual_model()
     best, report = sardonyx.quantize(model, samples())
