@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import socket
 import stat
@@ -279,6 +280,32 @@ def test_addresses_that_lead_nowhere(server: Server) -> None:
     assert server.ask("DELETE", "models/7")[0] == 404
     assert server.ask("PUT", "state")[0] in (403, 404)
     assert server.process.poll() is None
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"\0\xff" * 2000,
+        b"GET /{path}/state HTTP/1.1\r\n" + b"A: b\r\n" * 3000 + b"\r\n",
+        b"GET /{path}/" + b"%ff%00" * 50 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"POST /{path}/uploads HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -5\r\n\r\n",
+        (
+            b"POST /{path}/uploads/1?name=a%00%2f.onnx HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx"
+        ),
+        b"GET /{path}/models/1/file HTTP/1.1\r\nHost: 127.0.0.1\r\nRange: bytes=9-2,0-\r\n\r\n",
+    ],
+    ids=["bytes", "headers", "path", "length", "chunks", "range"],
+)
+def test_requests_that_are_none(server: Server, model: Path, request_: bytes) -> None:
+    server.upload(model)
+    with socket.create_connection((server.host, server.port), timeout=10) as connection:
+        connection.sendall(request_.replace(b"{path}", server.token.encode()))
+        connection.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(ConnectionResetError):
+            while connection.recv(100_000):
+                pass
+    assert [each["name"] for each in server.models()] == ["model.onnx"]
 
 
 def test_it_listens_on_the_loopback_alone(server: Server) -> None:
