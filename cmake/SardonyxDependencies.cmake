@@ -107,9 +107,9 @@ if(HTTPLIB_LIBRARY)
   set(SARDONYX_HTTPLIB_IS_SHARED ON)
   target_link_libraries(sardonyx_httplib INTERFACE "${HTTPLIB_LIBRARY}")
   # What the library was compiled with decides how its classes are laid out.
-  find_package(PkgConfig QUIET)
-  pkg_check_modules(HTTPLIB QUIET cpp-httplib)
-  target_compile_options(sardonyx_httplib INTERFACE ${HTTPLIB_CFLAGS_OTHER})
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(HTTPLIB_CONFIGURATION REQUIRED QUIET cpp-httplib)
+  target_compile_options(sardonyx_httplib INTERFACE ${HTTPLIB_CONFIGURATION_CFLAGS_OTHER})
 endif()
 
 if(SARDONYX_TESTS)

@@ -17,9 +17,9 @@ endfunction()
 # Each after those that it imports.
 set(modules_of_viewer
     data.js arranging.js scene.js trails.js colors.js pens.js painting.js camera.js searching.js
-    paths.js elements.js histogram.js charts.js panel.js tree.js view.js saving.js keys.js
-    searchbox.js main.js)
-set(modules_of_serve server.js elements.js diagnostics.js upload.js main.js)
+    paths.js elements.js histogram.js charts.js panel.js tree.js view.js saving.js keys.js searchbox.js
+    main.js)
+set(modules_of_serve server.js elements.js diagnostics.js upload.js watching.js main.js)
 set(script "")
 foreach(module ${modules_of_${LAYER}})
   file(READ "${FROM}/${module}" text)

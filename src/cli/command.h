@@ -1,6 +1,8 @@
 // What the subcommands share: a run that reports errors and gives scripts an exit code.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -71,5 +73,10 @@ std::optional<int> run_in_python(int argc, char** argv);
 // code.
 int call_in_python(const std::vector<std::string>& words);
 void add_python_commands(CLI::App& app);
+
+// Starts `python -m MODULE ARGUMENT` with a variable of its environment set, as a process that ends
+// with this one at the latest.
+pid_t start_in_python(const std::string& module, const std::string& argument,
+                      const std::string& variable, const std::string& value);
 
 }  // namespace sardonyx::cli

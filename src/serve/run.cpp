@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -37,6 +39,18 @@ std::string in_address(const std::string& host) {
   return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
+// Where this machine itself reaches the server.
+std::string own_address(const std::string& host) {
+  if (host == "0.0.0.0") return "127.0.0.1";
+  return host == "::" ? "[::1]" : in_address(host);
+}
+
+void end(pid_t watcher) {
+  if (watcher <= 0) return;
+  kill(watcher, SIGTERM);
+  waitpid(watcher, nullptr, 0);
+}
+
 }  // namespace
 
 void run(const ServeOptions& options) {
@@ -46,7 +60,7 @@ void run(const ServeOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);  // a tab that is closed
 
   const std::string token = new_token();
-  Service service({token, options.host, options.max_upload});
+  Service service({token, options.host, options.max_upload, options.watched});
   for (const std::string& model : options.models) service.add(model);
   const std::unique_ptr<HttpServer> server =
       make_http_server([&service](const Request& request) { return service.handle(request); });
@@ -56,22 +70,33 @@ void run(const ServeOptions& options) {
                "the port is in use, or the host is not this machine's: choose others, or leave "
                "--port out");
   if (!is_loopback(options.host)) warn_of_others(options.host);
-  std::printf("http://%s:%d/%s/\n", in_address(options.host).c_str(), *port, token.c_str());
+  const std::string place = fmt::format(":{}/{}/", *port, token);
+  std::printf("http://%s%s\n", in_address(options.host).c_str(), place.c_str());
   std::fflush(stdout);
   std::fprintf(stderr, "Ctrl-C ends it.\n");
 
+  const pid_t watcher = options.start_watching
+                            ? options.start_watching("http://" + own_address(options.host) + place)
+                            : 0;
+
+  std::atomic<bool> is_done = false;
   std::thread waiting([&] {
     int signal = 0;
     sigwait(&signals, &signal);
+    if (is_done) return;
     server->stop();
     // What is being done is finished, unless the user insists.
     sigwait(&signals, &signal);
+    if (is_done) return;
+    end(watcher);
     service.clear();
     _exit(128 + signal);
   });
   server->listen();
-  pthread_cancel(waiting.native_handle());
+  is_done = true;
+  pthread_kill(waiting.native_handle(), SIGTERM);  // for it to return
   waiting.join();
+  end(watcher);
 }
 
 }  // namespace sardonyx::serve

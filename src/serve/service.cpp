@@ -146,6 +146,7 @@ Response Service::get(const std::vector<std::string_view>& path) {
     if (path[0].empty()) return html(kPageBody, kPagePolicy);
     if (path[0] == "page.js") return {.type = "text/javascript", .body = kPageScript};
     if (path[0] == "page.css") return {.type = "text/css", .body = kPageStyle};
+    if (path[0] == "watch") return watch();
     return path[0] == "state" ? state() : not_found();
   }
   const std::optional<int> id = id_of(path[1]);
@@ -172,6 +173,7 @@ Response Service::post(const Request& request, const std::vector<std::string_vie
     return {.body = fmt::format(R"({{"ok":true,"uploads":{}}})",
                                 json_string(shelf_.new_folder().filename().string()))};
   if (path.size() == 2 && path[0] == "uploads") return upload(request, path[1]);
+  if (path.size() == 1 && path[0] == "watch") return set_watch(request);
   const std::optional<int> id =
       path.size() == 3 && path[0] == "models" && path[2] == "run" ? id_of(path[1]) : std::nullopt;
   return id ? run(request, *id) : not_found();
@@ -183,12 +185,12 @@ Response Service::state() const {
     targets += fmt::format(R"({}{{"name":{},"opset":{}}})", targets.empty() ? "" : ",",
                            json_string(name), target_opset(name));
   for (const Shelved& each : shelf_.all()) models += (models.empty() ? "" : ",") + to_json(each);
-  return {
-      .body = fmt::format(
-          R"({{"ok":true,"version":{},"maxUpload":{},"opsets":[{},{}],"targets":[{}],)"
-          R"("precisions":["fp16","bf16","int8","int4","fp16+int8","fp16+int4"],"models":[{}]}})",
-          json_string(version()), options_.max_upload, kOldestOpset, kNewestOpset, targets,
-          models)};
+  return {.body = fmt::format(
+              R"({{"ok":true,"version":{},"maxUpload":{},"opsets":[{},{}],"targets":[{}],)"
+              R"("precisions":["fp16","bf16","int8","int4","fp16+int8","fp16+int4"],"watched":{},)"
+              R"("models":[{}]}})",
+              json_string(version()), options_.max_upload, kOldestOpset, kNewestOpset, targets,
+              options_.watched.empty() ? "null" : json_string(options_.watched), models)};
 }
 
 Response Service::upload(const Request& request, std::string_view group) {
@@ -237,7 +239,29 @@ Response Service::upload(const Request& request, std::string_view group) {
     fs::remove(path, none);
     throw;
   }
-  return {.body = fmt::format(R"({{"ok":true,"model":{}}})", to_json(shelf_.add(path, name)))};
+  const Shelved each =
+      shelf_.add(path, name, id_of(request.parameter("from")), request.parameter("settings"));
+  return {.body = fmt::format(R"({{"ok":true,"model":{}}})", to_json(each))};
+}
+
+Response Service::watch() const {
+  const std::lock_guard lock(watching_);
+  return {.body = fmt::format(R"({{"ok":true,"count":{},"text":{}}})", watch_count_,
+                              json_string(watch_text_))};
+}
+
+Response Service::set_watch(const Request& request) {
+  constexpr std::size_t kMaxText = 1 << 20;
+  std::string text;
+  const bool is_whole = request.read_body([&text](std::string_view piece) {
+    text += piece;
+    return text.size() <= kMaxText;
+  });
+  if (options_.watched.empty() || !is_whole) return not_found();
+  const std::lock_guard lock(watching_);
+  watch_text_ = std::move(text);
+  ++watch_count_;
+  return {.body = R"({"ok":true})"};
 }
 
 Response Service::run(const Request& request, int id) {

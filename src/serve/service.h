@@ -25,6 +25,10 @@ namespace sardonyx::serve {
 //   GET    compare/N/M             the viewer's page of two models
 //   POST   models/N/run            converts or optimizes: JobOptions are parameters
 //   DELETE models/N
+//   GET    watch                   what was posted there last, and how often
+//   POST   watch                   the body: what `serve --watch` did, for the page
+//
+// uploads/N takes from=N and settings= of a model that `serve --watch` made of another one.
 //
 // What fails has the diagnostics of the command, as its --json has them.
 class Service {
@@ -33,6 +37,7 @@ class Service {
     std::string token;
     std::string host;              // as the user named it
     std::uint64_t max_upload = 0;  // bytes of one file
+    std::string watched = {};      // "model.py:function"; empty: nothing
   };
 
   explicit Service(Options options);
@@ -50,11 +55,16 @@ class Service {
   Response state() const;
   Response upload(const Request& request, std::string_view group);
   Response run(const Request& request, int id);
+  Response watch() const;
+  Response set_watch(const Request& request);
 
   Options options_;
   TemporaryFolder folder_;
   Shelf shelf_;
   std::mutex working_;  // models are converted one at a time
+  mutable std::mutex watching_;
+  std::string watch_text_;
+  int watch_count_ = 0;
 };
 
 }  // namespace sardonyx::serve

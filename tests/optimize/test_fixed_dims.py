@@ -86,6 +86,40 @@ def test_bounds_that_a_file_has_hold() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "inconsistent min=1, max=-oo",
+        "8 <= batch <= 3",
+        "batch <= 99999999999999999999",
+        "3 <= b",
+        "",
+    ],
+)
+def test_bounds_that_a_file_has_and_that_are_none_are_an_error(text: str) -> None:
+    model = sardonyx.export(Heads(), (X,), dynamic_shapes=DIMS).model_proto
+    for entry in model.metadata_props:
+        if entry.key == "sardonyx.dim.batch":
+            entry.value = text
+    with pytest.raises(sardonyx.errors.UsageError, match=r"`sardonyx.dim.batch`") as caught:
+        sardonyx.optimize(model, max_sizes={"length": 16})
+    assert [each.code for each in caught.value.diagnostics] == ["SX1019"]
+
+
+def test_a_number_and_a_bound_of_one_dimension(tmp_path: Path) -> None:
+    """The number has to be within the bound."""
+    sardonyx.export(Heads(), (X,), dynamic_shapes=DIMS).save(tmp_path / "m.onnx")
+    made = tmp_path / "made.onnx"
+    words = ("optimize", tmp_path / "m.onnx", "-o", made, "--max", "length=20", "--fixed")
+    assert run_command(*words, "length=16").returncode == 0
+    assert shapes(onnx.load(made))[0] == ["batch", 16, 4]
+    assert bounds(onnx.load(made)) == {"batch": "batch <= 8"}
+    outside = run_command(*words, "length=21")
+    assert outside.returncode != 0
+    assert "SX1019" in outside.stderr
+    assert "length (0 to 20)" in outside.stderr
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"fixed": {"batch": 9}}, "batch cannot be 9"),

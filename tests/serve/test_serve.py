@@ -309,6 +309,29 @@ def test_the_folder_goes_at_the_end(server: Server, model: Path, by: int) -> Non
     assert list(server.scratch.glob("sardonyx-serve-*")) == []
 
 
+def test_a_second_ctrl_c_does_not_wait(server: Server) -> None:
+    group = server.new_uploads()
+    with socket.create_connection((server.host, server.port)) as connection:
+        connection.sendall(
+            f"POST /{server.token}/uploads/{group}?name=half.onnx HTTP/1.1\r\n"
+            f"Host: {server.host}:{server.port}\r\nContent-Length: 500000\r\n\r\nx".encode()
+        )
+        wait_for(lambda: server.files() == [".half.onnx"])
+        server.process.send_signal(signal.SIGINT)
+        wait_for(lambda: not answers(server))
+        assert server.process.poll() is None  # the upload may yet end
+        assert server.end()[0] == 128 + signal.SIGINT
+    assert list(server.scratch.glob("sardonyx-serve-*")) == []
+
+
+def answers(server: Server) -> bool:
+    try:
+        socket.create_connection((server.host, server.port)).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
 def test_a_port_that_is_taken(server: Server, tmp_path: Path) -> None:
     done = run_command("serve", "--port", str(server.port))
     assert done.returncode == 1

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "base/diagnostic.h"
 
 namespace sardonyx::onnx {
 namespace {
@@ -18,6 +21,7 @@ using symbolic::Expr;
 // PyTorch's own bound of a size that nothing bounds is one less than the largest integer.
 constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() - 1;
 constexpr std::string_view kBetween = " <= ";
+constexpr std::size_t kMaxShown = 80;  // characters of what a file has
 
 std::string key_of(Expr symbol) { return "sardonyx.dim." + symbol.str(); }
 
@@ -75,8 +79,12 @@ void read_bounds(Model& model, Expr symbol) {
     if (key != key_of(symbol)) continue;
     const auto found = range_of(text, symbol.str());
     const symbolic::Range known = symbolic::range(symbol);
-    if (!found || found->low > found->high || found->low > known.high || found->high < known.low)
-      continue;
+    if (!found || found->low > found->high || found->low > known.high || found->high < known.low) {
+      base::fail("SX1019",
+                 fmt::format("the model's metadata `{}` is `{}`, which is no range of sizes", key,
+                             std::string_view(text).substr(0, kMaxShown)),
+                 fmt::format("write it as `1 <= {} <= 64`, or remove it", symbol.str()));
+    }
     model.pool->constrain(symbol,
                           {std::max(known.low, found->low), std::min(known.high, found->high)});
   }

@@ -17,7 +17,7 @@ std::string bounds_text(symbolic::Expr symbol);
 void write_bounds(Model& model, symbolic::Expr symbol);
 void erase_bounds(Model& model, symbolic::Expr symbol);
 
-// What the metadata have of the dimension bounds the symbol, too.
+// What the metadata have of the dimension bounds the symbol, too. SX1019 where that is no range.
 void read_bounds(Model& model, symbolic::Expr symbol);
 
 }  // namespace sardonyx::onnx

@@ -94,6 +94,7 @@ class Server final : public HttpServer {
   explicit Server(Handler handler) : handler_(std::move(handler)) {
     // One request each, so that what is left of a body that was refused is never read as another.
     server_.set_keep_alive_max_count(1);
+    server_.set_keep_alive_timeout(2);  // browsers open connections ahead of need
     server_.set_read_timeout(30);
     server_.set_write_timeout(60);
     // The library's own would let a second server share the port.

@@ -3,6 +3,7 @@ import {showDiagnostics} from './diagnostics.js';
 import {button, byId, make, sizeText} from './elements.js';
 import {ask, send} from './server.js';
 import {droppedFiles, uploadFiles} from './upload.js';
+import {endOfWatch, followWatch, statusText} from './watching.js';
 
 const OPTIONS = ['runtime', 'opset', 'precision', 'fixed', 'max', 'input', 'dynamic'];
 
@@ -23,6 +24,21 @@ class ServePage {
     this.#listen();
     this.#setModels(state.models);
     if (this.#models.length) this.#choose(this.#models.at(-1).id);
+    if (state.watched) {
+      followWatch(status => this.#watched(state.watched, status)).catch(wrong => showDiagnostics(endOfWatch(wrong)));
+    }
+  }
+
+  // What the watcher did. The model of a save takes the place of the one before it.
+  async #watched(name, status) {
+    byId('watching').textContent = statusText(name, status);
+    if (status.state !== 'done') return;
+    if (status.ok) {
+      const wasChosen = this.#chosen === null || this.#model(this.#chosen)?.settings.startsWith('saved ');
+      this.#setModels((await ask('state')).models);
+      if (wasChosen || !this.#model(this.#chosen)) this.#choose(status.id);
+    }
+    showDiagnostics(status.ok ? status.notes : status.diagnostics);
   }
 
   #listen() {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -99,3 +100,24 @@ def test_the_server_has_ended(page: Any, server: Server, pages: Path) -> None:
     server.end()
     page.set_input_files("#files", pages / "model.onnx")
     page.wait_for_selector("#diagnostics >> text=does not answer")
+
+
+def test_watching_a_file(browser: Any, tmp_path: Path) -> None:
+    source = tmp_path / "model.py"
+    code = "import torch\n\ndef example():\n    return torch.nn.ReLU(), (torch.ones(2),)\n"
+    source.write_text(code)
+    with serving(tmp_path, "--watch", f"{source}:example") as server:
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto(server.address)
+        page.wait_for_selector("#watching >> text=exported in", timeout=60_000)
+        assert viewer(page).locator("#title").inner_text() == "model.onnx"
+        source.write_text(code.replace("ReLU()", "ReLUU()"))
+        saved = time.monotonic()
+        page.wait_for_selector("#diagnostics >> text=error[SX1032]")
+        print(f"\n  an error is shown {time.monotonic() - saved:.2f} s after the save")
+        assert "model.py:4" in page.inner_text("#diagnostics .at")
+        source.write_text(code.replace("ReLU", "Tanh"))
+        page.wait_for_selector("#views >> text=Before and after")
+        assert viewer(page).locator("#title").inner_text() == "model.onnx ↔ model.onnx"
+        assert page.inner_text("#diagnostics") == ""
+        page.close()

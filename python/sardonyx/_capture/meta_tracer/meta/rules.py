@@ -23,9 +23,9 @@ _aten = torch.ops.aten
 class MetaRules:
     """Result types of operators in a capture: by a rule, or by fake tensors if no rule is sure."""
 
-    def __init__(self, fakes: FakeKernels) -> None:
+    def __init__(self, fake_kernels: FakeKernels) -> None:
         self.results = ResultFactory()
-        self._fakes = fakes
+        self._fake_kernels = fake_kernels
 
     def result(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What an operator gives."""
@@ -36,7 +36,7 @@ class MetaRules:
                 return rule(self.results, *args, **kwargs)
             except DeclinedError as reason:
                 reason.answered()
-        return self._fakes.result(func, args, kwargs)
+        return self._fake_kernels.result(func, args, kwargs)
 
 
 TABLE: dict[Any, Callable[..., Any]] = {
