@@ -341,8 +341,13 @@ class Equalizing {
     ValueInfo* const before = node->inputs[input];
     Tensor tensor = Tensor::of_bytes(DType::kFloat32, before->constant->dims,
                                      std::as_bytes(std::span(elements)));
-    // A constant that others read as well stays as it is.
-    onnx::set_input(node, input, model_.add_weight(before->name, std::move(tensor)));
+    ValueInfo* const after = model_.add_weight(before->name, std::move(tensor));
+    onnx::set_input(node, input, after);
+    // A constant that others read as well stays as it is; patterns name the one that takes part.
+    if (!before->uses.empty()) return;
+    const std::string name = before->name;
+    model_.rename(before, name + "_before");
+    model_.rename(after, name);
   }
 
   onnx::Model& model_;

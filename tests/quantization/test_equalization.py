@@ -97,6 +97,16 @@ def convolutions(*, clips: bool) -> onnx.ModelProto:
     return made(nodes, weights, ["n", 3, 16, 16], ["n", 4, 14, 14])
 
 
+def test_equalized_weights_keep_their_names() -> None:
+    quantized, report = sardonyx.quantize(
+        convolutions(clips=False), samples(), runtime="qnn", scheme="w8a8", equalize="always",
+        mixed={"^w1$": "a16"},
+    )  # fmt: skip
+    assert report.equalized
+    assert [each.weight for each in report.layers] == ["w0", "w1"]
+    assert not any("before" in each.name for each in quantized.graph.initializer)
+
+
 @pytest.mark.parametrize("per_channel", [True, False])
 def test_layers_are_equalized(per_channel: bool) -> None:
     model = convolutions(clips=False)
