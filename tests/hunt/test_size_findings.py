@@ -66,6 +66,22 @@ RIGHT = {
         "t = torch.linspace(0.5, a.shape[0] - 0.5, a.shape[0]) * 2",
         "t = torch.cat([t, torch.linspace(0, 9, len(a) + 1, dtype=torch.int64)])",
     ),
+    "a real number of a size that may be none, behind a branch on another size": program(
+        0,
+        "r = math.log2(min(a.shape[0], 1) + 1)",
+        "t = a[: min(a.shape[0], 1)]",
+        Statement(
+            "if a.shape[1] < 3:",
+            (Statement("t = t * r"), Statement("t = t.clone(); t[:] = 1.5")),
+            (Statement("t = t.flip(0)"),),
+        ),
+    ),
+    "rows that may be none, without a rule of their own": program(
+        0, "t = a[: min(a.shape[0], 1)].roll(1, 0).clone()", "t[:] = 1.5"
+    ),
+    "rows that may be none, stacked": program(
+        0, "t = a[: min(a.shape[0], 1)]", "t = torch.stack([t, t]).clone()", "t[:] = 1.5"
+    ),
     "divmod": program(0, "q, r = divmod(a.shape[0], 3)", "t = a[:q] * r + divmod(9, q + 1)[0]"),
 }
 

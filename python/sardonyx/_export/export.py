@@ -225,7 +225,7 @@ def _converted(captured: Captured, options: Options, steps: Steps) -> ONNXProgra
     dim_names = symbol_names(captured.program, captured.leaves) if captured.leaves else {}
     least = least_sizes(captured.program, captured.leaves) if captured.leaves else {}
     made = converted(
-        captured.program, options.conversion(names_of_inputs, dim_names, least, steps.timed)
+        captured.program, options.conversion(names_of_inputs, dim_names, steps.timed), least
     )
     made._name_weights(names_of_weights)
     made.notes += captured.notes

@@ -54,7 +54,7 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     _.select.int: layout.selected,
     _.as_strided.default: layout.strided,
     _.copy_.default: layout.copied,
-    _.cat.default: layout.joined,
+    **dict.fromkeys((_.cat.default, _.stack.default), layout.joined),
     _.split.Tensor: layout.split,
     _.chunk.default: layout.chunked,
     _.to.dtype: elementwise.to_dtype,

@@ -17,7 +17,7 @@ from sardonyx._capture.guards.bytecode_control_flow import answer_that_goes_on
 from sardonyx._capture.guards.guards import frame_of_model
 from sardonyx._capture.guards.irrelevant_guards import is_immaterial
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
-from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
+from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes, fixes_sizes
 from sardonyx._capture.meta_tracer.symbolic.size_samples import (
     Condition,
     Row,
@@ -128,7 +128,11 @@ class SizeBranches:
         """What an expression is, which PyTorch asks for: of the model's own code, too."""
         import sympy
 
-        if not self._path() or not _is_of_sizes(expression):
+        if not _is_of_sizes(expression):
+            return None
+        if self._is_so_but_for_few(expression):
+            return sympy.false
+        if not self._path():
             return None
         if Condition(expression, True) in self._asserted:
             return sympy.true  # where no sizes are known for which it is, too
@@ -140,6 +144,16 @@ class SizeBranches:
         if fallback is None:
             raise DeclinedError(f"behind a branch on sizes, PyTorch asks for {expression}")
         return _as_sympy(fallback)
+
+    def _is_so_but_for_few(self, relation: Any) -> bool:
+        """Whether it makes a computed size a number, and sizes of 0 or 1 deny it: `min(n, 1) == 1`.
+        The size stays open where it is not so for any."""
+        if not fixes_sizes(relation) or relation.lhs.is_symbol or relation.rhs.is_symbol:
+            return False
+        conditions = self._conditions()
+        if self._samples.value(conditions, relation) != True:  # noqa: E712 (one of sympy's)
+            return False
+        return False in self._samples.answers(conditions, relation)
 
     def _generic_answer(self, relation: Any) -> bool | None:
         """What an equality of sizes is but for a few of them, for which operators compute the

@@ -95,11 +95,15 @@ def masked_fill(
     return results.dense(broadcast([dims_of(self), dims_of(mask)]), self.dtype)
 
 
+# Of numbers, those that are computed of sizes included: the category that their type belongs to.
+_KINDS = {bool: 0, int: 1, torch.SymInt: 1, float: 2, torch.SymFloat: 2}
+
+
 def _promoted(a: Any, b: Any) -> torch.dtype:
     """As torch.result_type, which would run the tensors."""
 
     for each in (a, b):
-        if not isinstance(each, (torch.Tensor, bool, int, float)):
+        if not isinstance(each, (torch.Tensor, *_KINDS)):
             raise DeclinedError(f"a {type(each).__name__} in arithmetic")
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
         if a.dtype == b.dtype:
@@ -110,7 +114,7 @@ def _promoted(a: Any, b: Any) -> torch.dtype:
         return _with_scalar(whole.dtype, _category(scalar.dtype), scalar.dtype)
     if not isinstance(a, torch.Tensor):
         a, b = b, a
-    kind = {bool: 0, int: 1, float: 2}[type(b)]
+    kind = _KINDS[type(b)]
     standard = (torch.bool, torch.int64, default_float())[kind]
     return _with_scalar(a.dtype, kind, standard)
 
@@ -217,9 +221,9 @@ def arange_from(
 def filled(results: ResultFactory, size: Sequence[Size], *_: Any, **options: Any) -> QuickTensor:
     dtype = options.pop("dtype", None)
     if dtype is None and _:
-        if type(_[0]) not in (bool, int, float):
-            raise DeclinedError("a symbolic value")
-        dtype = {bool: torch.bool, int: torch.int64}.get(type(_[0]))
+        if type(_[0]) not in _KINDS:
+            raise DeclinedError(f"a value that is a {type(_[0]).__name__}")
+        dtype = (torch.bool, torch.int64, None)[_KINDS[type(_[0])]]
     dense_on_cpu(options.get("layout"), options.get("device"), options.get("pin_memory"))
     sizes = tuple(map(plain, size))
     if not all(always(each >= 0) for each in sizes):

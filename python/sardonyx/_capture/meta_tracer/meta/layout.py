@@ -277,6 +277,23 @@ def cat(results: ResultFactory, tensors: Sequence[torch.Tensor], dim: int = 0) -
     return results.dense(dims, tensors[0].dtype)
 
 
+def stack(results: ResultFactory, tensors: Sequence[torch.Tensor], dim: int = 0) -> QuickTensor:
+    if not tensors:
+        raise DeclinedError("nothing to stack")
+    first, *others = map(dims_of, tensors)
+    if len({tensor.dtype for tensor in tensors}) != 1:
+        raise DeclinedError("tensors of several types in stack")
+    for other in others:
+        if len(other) != len(first) or not all(map(made_same, first, other)):
+            raise DeclinedError(f"sizes {first} and {other} meet in stack")
+    if 0 in numbers(first) or not all(
+        results.strides.is_contiguous(dims_of(each), steps_of(each)) for each in tensors
+    ):
+        raise DeclinedError("empty tensors, or another layout, in stack")
+    axis = wrapped_axis(dim, len(first) + 1)
+    return results.dense((*first[:axis], len(tensors), *first[axis:]), tensors[0].dtype)
+
+
 def _rows_or_declined(results: ResultFactory, tensors: Sequence[torch.Tensor]) -> None:
     """cat keeps the layout of channels last where all of its tensors have it."""
     if len(dims_of(tensors[0])) in (4, 5) and all(

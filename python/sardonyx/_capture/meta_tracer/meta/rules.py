@@ -80,6 +80,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.as_strided.default: layout.as_strided,
     _aten.copy_.default: layout.copy_,
     _aten.cat.default: layout.cat,
+    _aten.stack.default: layout.stack,
     _aten.split.Tensor: layout.split,
     _aten.chunk.default: layout.chunk,
     _aten.to.dtype: elementwise.to_dtype,

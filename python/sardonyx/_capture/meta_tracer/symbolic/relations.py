@@ -33,7 +33,8 @@ def fixes_quotient(relation: Any) -> bool:
 
 
 def leaves_sizes_open(relation: Any) -> bool:
-    """Whether it bounds sizes, relates some to others, excludes some, or is always so.
+    """Whether it bounds sizes, relates some to others, excludes some, or is always so. Whether a
+    size is a multiple leaves it open; that a remainder is 1 makes it a number.
 
     A quotient, product or least of sizes that has to be a number fixes them, or nearly so:
     torch.export may then take them for numbers where fake-tensor tracing does not ask.
@@ -49,7 +50,8 @@ def leaves_sizes_open(relation: Any) -> bool:
     sides = (relation.lhs, relation.rhs)
     is_of_number = any(not side.free_symbols for side in sides)
     is_of_rest = any(type(side).__name__ in {"Mod", "PythonMod"} for side in sides)
-    return not is_of_number or is_of_rest or always_holds(relation)
+    is_multiple = is_of_rest and any(side == 0 for side in sides)
+    return not is_of_number or is_multiple or always_holds(relation)
 
 
 def denied(relation: Any) -> Any:
