@@ -70,6 +70,18 @@ def test_outliers_are_smoothed_into_weights() -> None:
     assert len(once.graph.node) == len(plain.graph.node)
 
 
+def test_samples_in_another_order_each_time() -> None:
+    class Shuffled:
+        seed = 0
+
+        def __iter__(self) -> Any:
+            self.seed += 1
+            return iter(rows(seed=self.seed))
+
+    _, report = sardonyx.quantize(normalized_model(), Shuffled(), smooth="always")
+    assert report.equalized
+
+
 def test_nothing_that_others_read_is_smoothed() -> None:
     model = normalized_model()
     model.graph.output.append(helper.make_tensor_value_info("n", 1, ["n", 64]))
