@@ -11,6 +11,8 @@ import pytest
 from onnx import helper, numpy_helper
 
 import sardonyx
+from tests.harness.command import run_command
+from tests.harness.json_output import told
 
 from .test_quantize import decibels, made, samples, session, weight
 
@@ -80,6 +82,19 @@ def test_samples_in_another_order_each_time() -> None:
 
     _, report = sardonyx.quantize(normalized_model(), Shuffled(), smooth="always")
     assert report.equalized
+
+
+def test_the_command_has_the_options(tmp_path: Path) -> None:
+    model, out = tmp_path / "m.onnx", tmp_path / "q.onnx"
+    onnx.save(normalized_model(), model)
+    np.savez(tmp_path / "x.npz", x=np.concatenate(rows()))
+    words = ("quantize", model, "--data", tmp_path / "x.npz", "--batch", "4", "-o", out, "--json")
+    done = run_command(*words, "--smooth", "always", "--rounding-seconds", "0")
+    report = told(done.stdout, "quantize")
+    assert [each["step"] for each in report["equalized"]] == ["smooth"]
+    assert not any(each["is_adaptive"] for each in report["layers"])
+    done = run_command(*words, "--smooth", "never", "--equalize", "never")
+    assert told(done.stdout, "quantize")["equalized"] == []
 
 
 def test_nothing_that_others_read_is_smoothed() -> None:
