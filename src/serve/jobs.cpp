@@ -59,6 +59,7 @@ void set_common(const JobOptions& from, Options& to) {
     to.opset = opset;
   }
   to.precision.to = from.precision;
+  to.record_rules = from.rules == "1";
   to.dims.fixed = numbers(from.fixed, "fixed");
   to.dims.max = numbers(from.max, "max");
 }

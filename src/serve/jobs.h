@@ -16,6 +16,7 @@ namespace sardonyx::serve {
 // and `dynamic` are one a line.
 struct JobOptions {
   std::string runtime, opset, precision, fixed, max, input, dynamic;
+  std::string rules;  // "1": nodes name the rules that made them
 
   // "onnxruntime-cpu, opset 21, int4"; what is left out has no part.
   std::string text() const;

@@ -274,7 +274,8 @@ Response Service::run(const Request& request, int id) {
                                      {"fixed", &options.fixed},
                                      {"max", &options.max},
                                      {"input", &options.input},
-                                     {"dynamic", &options.dynamic}})
+                                     {"dynamic", &options.dynamic},
+                                     {"rules", &options.rules}})
     *option = trimmed(request.parameter(name));
   const std::lock_guard lock(working_);
   const fs::path folder = shelf_.new_folder();

@@ -132,7 +132,7 @@ class Writer {
     return numbers;
   }
 
-  // [operator, name, group, attributes, inputs, outputs, frames, call]
+  // [operator, name, group, attributes, inputs, outputs, frames, call, rules]
   std::string node_json(std::size_t index) {
     const Node& node = *groups_.nodes[index];
     std::vector<Index> attributes, frames;
@@ -142,10 +142,11 @@ class Writer {
     }
     for (const std::string_view frame : frames_of(stack_of(node)))
       frames.push_back(texts_.index(frame));
-    return fmt::format("[{},{},{},[{}],[{}],[{}],[{}],{}]", texts_.index(operator_name(node)),
+    return fmt::format("[{},{},{},[{}],[{}],[{}],[{}],{},{}]", texts_.index(operator_name(node)),
                        texts_.index(node.name), groups_.group_of[index], fmt::join(attributes, ","),
                        fmt::join(values(node.inputs), ","), fmt::join(values(node.outputs), ","),
-                       fmt::join(frames, ","), texts_.index(call_of(node).substr(0, kMaxCall)));
+                       fmt::join(frames, ","), texts_.index(call_of(node).substr(0, kMaxCall)),
+                       texts_.index(metadata_of(node, "sardonyx.rules")));
   }
 
   // [name, type, is constant, bytes, statistics]

@@ -102,6 +102,7 @@ class ServePage {
   #run() {
     const source = this.#model(this.#chosen);
     const values = OPTIONS.map(name => [name, byId(name).value.trim()]);
+    if (byId('rules').checked) values.push(['rules', '1']);
     const what = source.kind === 'program' ? 'Converting' : 'Optimizing';
     this.#during(`${what} ${source.name} …`, async () => {
       const parameters = Object.fromEntries(values.filter(([, value]) => value));

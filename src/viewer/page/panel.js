@@ -120,7 +120,7 @@ export class Panel {
   }
 
   // The innermost frame first; the others on demand.
-  #code({frames, call}) {
+  #code({frames, call, rules}) {
     const found = [];
     if (frames.length) {
       const [last, ...before] = [...frames].reverse();
@@ -130,6 +130,10 @@ export class Panel {
       }
     }
     if (call) found.push(make('h3', {}, 'Made from the captured call'), make('pre', {}, call));
+    if (rules.length) {
+      found.push(make('h3', {}, 'Rules that made or changed it'),
+        make('ol', {className: 'refs rules'}, ...rules.map(rule => make('li', {}, rule))));
+    }
     return found;
   }
 

@@ -121,3 +121,26 @@ def test_watching_a_file(browser: Any, tmp_path: Path) -> None:
         assert viewer(page).locator("#title").inner_text() == "model.onnx ↔ model.onnx"
         assert page.inner_text("#diagnostics") == ""
         page.close()
+
+
+def test_rules_of_a_node(page: Any, tmp_path: Path) -> None:
+    nodes = [
+        onnx.helper.make_node("Sigmoid", ["x"], ["s"], name="gate"),
+        onnx.helper.make_node("Mul", ["x", "s"], ["y"], name="product"),
+    ]
+    values = [onnx.helper.make_tensor_value_info(name, 1, [2]) for name in "xy"]
+    graph = onnx.helper.make_graph(nodes, "swish", values[:1], values[1:])
+    opsets = [onnx.helper.make_opsetid("", 24)]
+    onnx.save(onnx.helper.make_model(graph, opset_imports=opsets), tmp_path / "swish.onnx")
+    page.set_input_files("#files", tmp_path / "swish.onnx")
+    viewer(page)
+    page.click("summary")
+    page.select_option("#runtime", "standard")
+    page.check("#rules")
+    page.click("#go")
+    page.wait_for_selector("#views >> text=Before and after")
+    page.click("#views >> text=swish-optimized.onnx")
+    frame = viewer(page)
+    frame.locator("#search").fill("op:swish")
+    frame.locator("#results li").first.click()
+    frame.locator("#panel .rules li", has_text="raise-swish").wait_for()
