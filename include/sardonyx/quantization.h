@@ -75,6 +75,27 @@ using ObserveValue = std::function<void(const std::string& name, std::span<const
 // are no more samples. Nothing is kept of the elements.
 using NextSample = std::function<bool(const ObserveValue& observe)>;
 
+struct EqualizationOptions {
+  bool between_products = true;      // cross-layer equalization
+  bool after_normalizations = true;  // SmoothQuant
+  double least_gain = 3;             // in decibels, of products on the samples
+};
+
+struct EqualizedValue {
+  std::string name;
+  std::vector<std::string> layers;  // the products that take it
+  bool from_normalization = false;  // or else from the product before it
+  double gain = 0;                  // in decibels
+};
+
+// Moves factors of channels from activations into weights, in place, where products gain by it;
+// what the model computes stays the same but for rounding. Before `quantize`, whose samples are
+// then those of the changed model: whether it is nearer to the model in float is for the caller to
+// measure. Throws as `quantize` does, but for SX1833.
+SARDONYX_API std::vector<EqualizedValue> equalize(Model& model, const NextSample& next,
+                                                  const QuantizationOptions& options = {},
+                                                  const EqualizationOptions& equalization = {});
+
 // Quantizes in place. SX1834 for no samples, a sample that lacks a value, and elements that are NaN
 // or infinite; SX1833 where nothing can be quantized. The model is as it was then.
 SARDONYX_API QuantizationReport quantize(Model& model, const NextSample& next,

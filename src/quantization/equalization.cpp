@@ -24,6 +24,8 @@ using onnx::ValueInfo;
 
 // Rows of samples that the error of an activation is measured on.
 constexpr std::size_t kMaxRows = 64;
+// Output channels of a weight that its error is measured on, evenly spread over it.
+constexpr std::size_t kMaxChannels = 512;
 // Shares of the ranges that move from activations into weights; 1: all of them.
 constexpr std::array kShares = {0.25, 0.5, 0.75, 1.0};
 // How far a factor is from the mean of all, at most.
@@ -197,7 +199,8 @@ class Group {
     for (const Weight& weight : weights_) {
       double widest_of_all = 0;
       std::vector<double> widest(weight.layout.channels), energy(weight.layout.channels);
-      for (std::size_t c = 0; c < weight.layout.channels; ++c) {
+      const std::size_t stride = (weight.layout.channels + kMaxChannels - 1) / kMaxChannels;
+      for (std::size_t c = 0; c < weight.layout.channels; c += stride) {
         for (std::size_t i = 0; i < weight.layout.row(); ++i) {
           const std::size_t input = weight.input_of(c, i);
           const double element = weight.elements[c * weight.layout.row() + i];
@@ -208,7 +211,7 @@ class Group {
       }
       for (std::size_t c = 0; c < widest.size(); ++c) {
         const double step = (per_channel_ ? widest[c] : widest_of_all) / highest;
-        sum += step * step / 12 * energy[c];
+        sum += static_cast<double>(stride) * step * step / 12 * energy[c];
       }
     }
     return sum;
@@ -341,8 +344,13 @@ class Equalizing {
     ValueInfo* const before = node->inputs[input];
     Tensor tensor = Tensor::of_bytes(DType::kFloat32, before->constant->dims,
                                      std::as_bytes(std::span(elements)));
-    // A constant that others read as well stays as it is.
-    onnx::set_input(node, input, model_.add_weight(before->name, std::move(tensor)));
+    ValueInfo* const after = model_.add_weight(before->name, std::move(tensor));
+    onnx::set_input(node, input, after);
+    // A constant that others read as well stays as it is; patterns name the one that takes part.
+    if (!before->uses.empty()) return;
+    const std::string name = before->name;
+    model_.rename(before, name + "_before");
+    model_.rename(after, name);
   }
 
   onnx::Model& model_;

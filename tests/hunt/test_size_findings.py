@@ -10,8 +10,9 @@ import torch
 from torch.export import Dim
 
 import sardonyx
+from sardonyx._capture.meta_tracer.symbolic import size_samples
 from tests.hunt.size_judge import is_fault, judge
-from tests.hunt.size_programs import SizeProgram, Statement, draw
+from tests.hunt.size_programs import EXAMPLE, SizeProgram, Statement, draw
 
 
 def program(least: int | None, *lines: Statement | str, result: str = "t") -> SizeProgram:
@@ -91,6 +92,26 @@ def test_programs_of_sizes_are_right(name: str) -> None:
     verdict = judge(RIGHT[name])
     assert verdict.kind == "right", verdict.detail
     assert verdict.runs > 6
+
+
+def test_a_loop_whose_length_is_a_power_of_a_size_ends_in_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By a limit on what is evaluated, whatever machine does so; here a lower one, for speed."""
+    monkeypatch.setattr(size_samples, "_MAX_EVALUATED", 50_000)
+    long = program(
+        0,
+        "n = len(a) ** 4 + 2",
+        "t = a * 1",
+        Statement("while n > 1:", (Statement("t = t * 2"), Statement("n = n - 4"))),
+    )
+    with pytest.raises(sardonyx.errors.CaptureError, match="declines"):
+        sardonyx.export(
+            long.module(),
+            long.values(EXAMPLE),
+            dynamic_shapes=long.dynamic_shapes(),
+            capture="quick",
+        )
 
 
 def test_slices_of_computed_sizes_past_their_end_are_warned_of() -> None:

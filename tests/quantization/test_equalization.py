@@ -11,6 +11,8 @@ import pytest
 from onnx import helper, numpy_helper
 
 import sardonyx
+from tests.harness.command import run_command
+from tests.harness.json_output import told
 
 from .test_quantize import decibels, made, samples, session, weight
 
@@ -70,6 +72,31 @@ def test_outliers_are_smoothed_into_weights() -> None:
     assert len(once.graph.node) == len(plain.graph.node)
 
 
+def test_samples_in_another_order_each_time() -> None:
+    class Shuffled:
+        seed = 0
+
+        def __iter__(self) -> Any:
+            self.seed += 1
+            return iter(rows(seed=self.seed))
+
+    _, report = sardonyx.quantize(normalized_model(), Shuffled(), smooth="always")
+    assert report.equalized
+
+
+def test_the_command_has_the_options(tmp_path: Path) -> None:
+    model, out = tmp_path / "m.onnx", tmp_path / "q.onnx"
+    onnx.save(normalized_model(), model)
+    np.savez(tmp_path / "x.npz", x=np.concatenate(rows()))
+    words = ("quantize", model, "--data", tmp_path / "x.npz", "--batch", "4", "-o", out, "--json")
+    done = run_command(*words, "--smooth", "always", "--rounding-seconds", "0")
+    report = told(done.stdout, "quantize")
+    assert [each["step"] for each in report["equalized"]] == ["smooth"]
+    assert not any(each["is_adaptive"] for each in report["layers"])
+    done = run_command(*words, "--smooth", "never", "--equalize", "never")
+    assert told(done.stdout, "quantize")["equalized"] == []
+
+
 def test_nothing_that_others_read_is_smoothed() -> None:
     model = normalized_model()
     model.graph.output.append(helper.make_tensor_value_info("n", 1, ["n", 64]))
@@ -95,6 +122,16 @@ def convolutions(*, clips: bool) -> onnx.ModelProto:
         scaled("w1", 1 / factors[:, None, None], 4, 8, 3, 3), *limits,
     ]  # fmt: skip
     return made(nodes, weights, ["n", 3, 16, 16], ["n", 4, 14, 14])
+
+
+def test_equalized_weights_keep_their_names() -> None:
+    quantized, report = sardonyx.quantize(
+        convolutions(clips=False), samples(), runtime="qnn", scheme="w8a8", equalize="always",
+        mixed={"^w1$": "a16"},
+    )  # fmt: skip
+    assert report.equalized
+    assert [each.weight for each in report.layers] == ["w0", "w1"]
+    assert not any("before" in each.name for each in quantized.graph.initializer)
 
 
 @pytest.mark.parametrize("per_channel", [True, False])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sardonyx import _native
 
 from .calibrate import Observation
-from .measure import Noise
+from .measure import output_noise, worst
 from .options import Quantization
 from .running import FloatModel
 
@@ -61,13 +61,10 @@ def equalized(
     return Equalized(model.replaced(native), tuple(values)) if values else None
 
 
-def is_same(before: Observation, after: Observation) -> bool:
-    """Whether the outputs in float are those of the model before."""
-    noise = [Noise() for _ in before.outputs[0]] if before.outputs else []
-    for exact, other in zip(before.outputs, after.outputs, strict=True):
-        for each, one, two in zip(noise, exact, other, strict=True):
-            each.add(one, two)
-    return all(each.decibels >= _SAME for each in noise)
+def is_same(model: FloatModel, before: Observation) -> bool:
+    """Whether a model gives the outputs in float of the one that was observed."""
+    noise = output_noise(model, model.native(), before.feeds, before.outputs, as_written=False)
+    return worst(noise) >= _SAME
 
 
 def only_asked_for(options: Quantization) -> Quantization:

@@ -210,13 +210,14 @@ class _Work:
         asked_for = only_asked_for(self._options)
         for options in dict.fromkeys((self._options, asked_for)):
             found = equalized(model, observation, options)
-            if found is None:
+            if found is None or not is_same(found.model, observation):
                 continue
             before = None if options == asked_for else self._noise_of({}, None)
-            self._use(found.model, self._observed(found.model, data, progress), found.values)
-            if is_same(observation, self._observation) and (
-                before is None or self._noise_of({}, None) > before
-            ):
+            after = self._observed(found.model, data, progress)
+            # The same samples measure both, also where the data come in another order each time.
+            after.feeds, after.outputs = observation.feeds, observation.outputs
+            self._use(found.model, after, found.values)
+            if before is None or self._noise_of({}, None) > before:
                 return
             self._use(model, observation, ())
 

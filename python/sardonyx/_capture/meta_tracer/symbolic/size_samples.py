@@ -12,6 +12,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
 from sardonyx._torch_private import sizes as torch_sizes
 
@@ -30,6 +31,10 @@ _MAX_BASES = 4
 # Values of an integer of sizes; each becomes a branch.
 _MAX_VALUES = 4
 _MAX_SIZE = 1 << 31
+
+# Conditions that are evaluated at sizes, in one capture: a loop whose length is a power of a size
+# asks more at each turn. Models need some thousands.
+_MAX_EVALUATED = 2_500_000
 
 # A size for each symbol.
 Row = dict[Any, int]
@@ -93,6 +98,7 @@ class SizeSamples:
         self._known: dict[Any, list[Row]] = {}
         self._answers: dict[Any, set[bool | None]] = {}
         self._relevant: dict[Any, list[Condition]] = {}
+        self._evaluated = 0
 
     def rows(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
         """Sizes that satisfy the conditions, and differ in what the relation asks of."""
@@ -101,11 +107,21 @@ class SizeSamples:
         if key not in self._known:
             relations = [*(each.relation for each in relevant), relation]
             # Conditions on other sizes say nothing of these.
-            found = _that_satisfy(relevant, self._candidates(relations))
+            found = self._that_satisfy(relevant, self._candidates(relations))
             bases = found[:: max(len(found) // _MAX_BASES, 1)][:_MAX_BASES]
-            found += _that_satisfy(relevant, self._around(bases, relations))
+            found += self._that_satisfy(relevant, self._around(bases, relations))
             self._known[key] = found
         return self._known[key]
+
+    def _that_satisfy(self, conditions: Sequence[Condition], rows: Iterable[Row]) -> list[Row]:
+        found = []
+        for row in rows:
+            self._evaluated += len(conditions)
+            if self._evaluated > _MAX_EVALUATED:
+                raise DeclinedError("the model asks too much of sizes, as a long loop does")
+            if all(each.holds(row) for each in conditions):
+                found.append(row)
+        return found
 
     def _connected_to(self, relation: Any, conditions: tuple[Condition, ...]) -> list[Condition]:
         symbols = _symbols_of(relation)
@@ -232,10 +248,6 @@ class SizeSamples:
 
     def _bounds_of(self, symbol: Any) -> Bounds:
         return self._bounds.get(str(symbol), Bounds(TAKEN_FOR, None))
-
-
-def _that_satisfy(conditions: Sequence[Condition], rows: Iterable[Row]) -> list[Row]:
-    return [row for row in rows if all(each.holds(row) for each in conditions)]
 
 
 def _near_numbers(relation: Any) -> set[int]:
