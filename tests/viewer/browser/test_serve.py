@@ -144,3 +144,19 @@ def test_rules_of_a_node(page: Any, tmp_path: Path) -> None:
     frame.locator("#search").fill("op:swish")
     frame.locator("#results li").first.click()
     frame.locator("#panel .rules li", has_text="raise-swish").wait_for()
+    # The link to a node is in the clipboard, or in a dialog where the browser does not let it.
+    links: list[str] = []
+
+    def accept(dialog: Any) -> None:
+        links.append(dialog.default_value)
+        dialog.accept()
+
+    page.on("dialog", accept)
+    frame.locator("text=Copy link").click()
+    for _ in range(50):
+        if links or frame.locator("#message", has_text="clipboard").is_visible():
+            break
+        page.wait_for_timeout(100)
+    else:
+        pytest.fail("no link is given")
+    assert all("/models/2#node/" in link for link in links)
