@@ -101,10 +101,13 @@ def convert(
 
 
 def converted(
-    program: ExportedProgram | str | os.PathLike[str], options: ConversionOptions
+    program: ExportedProgram | str | os.PathLike[str],
+    options: ConversionOptions,
+    least_sizes: Mapping[str, int] | None = None,
 ) -> ONNXProgram:
-    """The same with the options as one record."""
-    attempt = _Conversion(options)
+    """The same with the options as one record. `least_sizes`: by symbol, what the user declared it
+    to be at least, which the program's ranges do not say."""
+    attempt = _Conversion(options, least_sizes)
     try:
         if isinstance(program, (str, os.PathLike)):
             return ONNXProgram(attempt.of_file(os.fspath(program)), None, attempt.notes)
@@ -143,8 +146,11 @@ def translated_with_values(made: ONNXProgram) -> tuple[_native.Model, ExportedPr
 class _Conversion:
     """One conversion; tries again after operators were decomposed."""
 
-    def __init__(self, options: ConversionOptions) -> None:
+    def __init__(
+        self, options: ConversionOptions, least_sizes: Mapping[str, int] | None = None
+    ) -> None:
         self.options = options
+        self.least_sizes = dict(least_sizes or {})
         opset = options.checked_opset()
         self.translators = _translators(options, opset)
         self.notes: list[Diagnostic] = []
@@ -183,9 +189,10 @@ class _Conversion:
             return self._translated(self.options.on_step("read", live.read))
         self.walked = live
         names = dict(self.options.dim_names or {})
-        least = dict(self.options.least_sizes)
         with one_size_a_name(live, names) as names:
-            walked = self.options.on_step("walk", lambda: _native.walk(live, names, least))
+            walked = self.options.on_step(
+                "walk", lambda: _native.walk(live, names, self.least_sizes)
+            )
         return self._translated(walked)
 
     def _translated(self, walked: _native.Program) -> _native.Model:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -114,11 +114,7 @@ class Options:
         return self.do_constant_folding and not given
 
     def conversion(
-        self,
-        input_names: Sequence[str],
-        dim_names: Mapping[str, str],
-        least_sizes: Mapping[str, int],
-        on_step: Step,
+        self, input_names: Sequence[str], dim_names: Mapping[str, str], on_step: Step
     ) -> ConversionOptions:
         """What of them the conversion is asked for."""
         return ConversionOptions(
@@ -131,7 +127,6 @@ class Options:
             mutations_as_outputs=self.mutations_as_outputs,
             assertions_as_outputs=self.assertions_as_outputs,
             dim_names=dim_names,
-            least_sizes=least_sizes,
             custom_translation_table=self.custom_translation_table,
             registry=self.registry,
             custom_opsets=self.older.domain_versions,
@@ -181,8 +176,6 @@ class ConversionOptions:
     max_sizes: Mapping[str, int] | None
     stop_after: str
     on_step: Step
-    # By symbol, what the user declared it to be at least.
-    least_sizes: Mapping[str, int] = field(default_factory=dict)
 
     def checked_opset(self) -> int:
         """The opset that the conversion begins with. UsageError where there is no such."""
