@@ -83,6 +83,9 @@ RIGHT = {
     "rows that may be none, stacked": program(
         0, "t = a[: min(a.shape[0], 1)]", "t = torch.stack([t, t]).clone()", "t[:] = 1.5"
     ),
+    "a view of nothing, into parts of a computed size": program(
+        0, "t = a.reshape(-1, max(a.shape[0] + 0, 1)) * 2"
+    ),
     "divmod": program(0, "q, r = divmod(a.shape[0], 3)", "t = a[:q] * r + divmod(9, q + 1)[0]"),
 }
 

@@ -141,3 +141,31 @@ def test_a_quotient_that_an_operator_fixes_is_an_error_where_a_dim_was_asked_for
     made = sardonyx.export(Windows(), (x,), dynamic_shapes=bounded)
     larger = torch.randn(1, 2, 40, 70)
     assert difference(made(larger)[0], Windows()(larger)) is None
+
+
+class Stepped(nn.Module):
+    """What torch.export asserts of its sizes has `max(n, 1)` as n."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        most = max(*x.shape)
+        return x[:: max(most, 1)] + 1
+
+
+def test_a_step_that_a_maximum_keeps_from_0() -> None:
+    shapes = ({0: Dim("n", min=0), 1: Dim("m", min=0)},)
+    made = sardonyx.export(Stepped(), (torch.randn(5, 4),), dynamic_shapes=shapes, capture="torch")
+    for sizes in ((0, 0), (0, 3), (3, 0), (7, 2)):
+        x = torch.randn(*sizes)
+        assert difference(made(x)[0], Stepped()(x)) is None
+
+
+def test_what_an_operator_takes_for_the_whole_size_is_warned_of() -> None:
+    """The example has 4 columns, for which the view is what it was."""
+
+    class Parts(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.reshape(-1, max(x.shape[1] % 7, 1)) * 2
+
+    shapes = ({0: Dim.AUTO, 1: Dim.AUTO},)
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"Mod\(x.shape\[1\], 7\)"):
+        sardonyx.export(Parts(), (torch.randn(5, 4),), dynamic_shapes=shapes, capture="torch")

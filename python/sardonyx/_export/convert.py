@@ -105,8 +105,8 @@ def converted(
     options: ConversionOptions,
     least_sizes: Mapping[str, int] | None = None,
 ) -> ONNXProgram:
-    """The same with the options as one record. `least_sizes` gives what symbols of sizes were
-    declared to be at least."""
+    """The same with the options as one record. `least_sizes`: by symbol, what the user declared it
+    to be at least, which the program's ranges do not say."""
     attempt = _Conversion(options, least_sizes)
     try:
         if isinstance(program, (str, os.PathLike)):
@@ -150,7 +150,7 @@ class _Conversion:
         self, options: ConversionOptions, least_sizes: Mapping[str, int] | None = None
     ) -> None:
         self.options = options
-        self._least_sizes = dict(least_sizes or {})
+        self.least_sizes = dict(least_sizes or {})
         opset = options.checked_opset()
         self.translators = _translators(options, opset)
         self.notes: list[Diagnostic] = []
@@ -191,7 +191,7 @@ class _Conversion:
         names = dict(self.options.dim_names or {})
         with one_size_a_name(live, names) as names:
             walked = self.options.on_step(
-                "walk", lambda: _native.walk(live, names, self._least_sizes)
+                "walk", lambda: _native.walk(live, names, self.least_sizes)
             )
         return self._translated(walked)
 

@@ -114,10 +114,7 @@ class Options:
         return self.do_constant_folding and not given
 
     def conversion(
-        self,
-        input_names: Sequence[str],
-        dim_names: Mapping[str, str],
-        on_step: Step,
+        self, input_names: Sequence[str], dim_names: Mapping[str, str], on_step: Step
     ) -> ConversionOptions:
         """What of them the conversion is asked for."""
         return ConversionOptions(

@@ -217,6 +217,7 @@ Argument Walker::result(std::string name, nb::handle meta_value, program::Call& 
   Value* made = value(std::move(name), meta_value);
   if (!made) return {};
   program::restore_comparison(call, *program_.pool, *made);
+  program::restore_extremum(call, *program_.pool, *made);
   program::check_quotient(call, *program_.pool, *made);
   made->producer = &call;
   made->index = static_cast<std::uint32_t>(call.outputs.size());

@@ -232,6 +232,7 @@ void GraphReader::add_output(std::string_view name, bool is_element, program::Ca
   if (value->producer)
     base::fail("SX1205", "the value '" + std::string(name) + "' is computed twice");
   program::restore_comparison(call, *program_.pool, *value);
+  program::restore_extremum(call, *program_.pool, *value);
   program::check_quotient(call, *program_.pool, *value);
   value->producer = &call;
   value->index = static_cast<std::uint32_t>(call.outputs.size());

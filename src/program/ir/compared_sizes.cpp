@@ -76,6 +76,18 @@ void restore_comparison(const Call& call, symbolic::Pool& pool, Value& result) {
   if (made.known()) result.expr = made;
 }
 
+void restore_extremum(const Call& call, symbolic::Pool& pool, Value& result) {
+  if (result.kind != ValueKind::kInt || !call.schema || call.schema->space() != "sym") return;
+  const std::string_view name = call.schema->base_name();
+  if (name != "max" && name != "min") return;
+  const std::optional<std::vector<Expr>> operands = numbers(call);
+  if (!operands ||
+      std::ranges::any_of(*operands, [](Expr e) { return !e.known() || e.is_float(); }))
+    return;
+  const Expr made = pool.make(name == "max" ? Kind::kMax : Kind::kMin, *operands);
+  if (made.known()) result.expr = made;
+}
+
 void check_quotient(const Call& call, symbolic::Pool& pool, const Value& result) {
   if (!call.schema || call.schema->space() != "sym" || call.schema->base_name() != "floordiv" ||
       !result.expr.known())

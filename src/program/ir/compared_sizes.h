@@ -10,6 +10,9 @@ namespace sardonyx::program {
 // such a constant becomes the comparison of its operands, which is decided by the ranges alone.
 void restore_comparison(const Call& call, symbolic::Pool& pool, Value& result);
 
+// The same of `max(n, 1)`, which PyTorch writes down as n.
+void restore_extremum(const Call& call, symbolic::Pool& pool, Value& result);
+
 // PyTorch makes `n // 2 // -4` one quotient, `n // -8`, which rounds the other way, and all sizes
 // that depend on it are wrong. Throws SX1205 for a call whose `result` is another number than the
 // quotient of its operands.

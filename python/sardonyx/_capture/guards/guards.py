@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.meta_tracer.symbolic.relations import (
     at_sizes,
+    excludes_large_sizes,
     fixes_quotient,
     fixes_sizes,
 )
@@ -114,7 +115,7 @@ class SizeGuards:
             if place and not _only_raises(place, frame):
                 self._note_code()
                 self._asked.setdefault((relation, place), env)
-        elif fixes_sizes(relation) and (place := user_place()):
+        elif (fixes_sizes(relation) or excludes_large_sizes(relation)) and (place := user_place()):
             self._by_operators.setdefault(relation, (place, env))
 
     def _hear_bound(self, symbol: str) -> None:

@@ -105,6 +105,21 @@ def reshape(results: ResultFactory, self: torch.Tensor, shape: Sequence[Size]) -
     return results.dense(wanted, self.dtype)
 
 
+def with_asked_sizes(
+    results: ResultFactory, self: torch.Tensor, made: QuickTensor, asked: Sequence[Size]
+) -> QuickTensor:
+    """The view `made` of `self` with the sizes that it was asked for. PyTorch has them as quotients
+    of all elements, which divide by 0 where there are none."""
+    layout = (dims_of(self), steps_of(self))
+    if len(asked) != len(made.dims) or not results.strides.is_contiguous(*layout):
+        return made
+    dims = tuple(
+        known if type(size) is int and size < 0 else plain(size)
+        for size, known in zip(asked, made.dims, strict=True)
+    )
+    return results.dense(dims, made.dtype)
+
+
 def _viewed(results: ResultFactory, self: torch.Tensor, size: Sequence[Size]) -> QuickTensor | None:
     shape, steps = dims_of(self), steps_of(self)
     wanted = filled_in(size, shape)

@@ -16,6 +16,7 @@ from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from . import contractions, elementwise, layout, matrix_products
 from .fake_kernels import FakeKernels
 from .results import ResultFactory
+from .tensor import QuickTensor
 
 _aten = torch.ops.aten
 
@@ -36,8 +37,13 @@ class MetaRules:
                 return rule(self.results, *args, **kwargs)
             except DeclinedError as reason:
                 reason.answered()
-        return self._fake_kernels.result(func, args, kwargs)
+        made = self._fake_kernels.result(func, args, kwargs)
+        if func in _VIEWS and type(made) is QuickTensor and made is not args[0]:
+            return layout.with_asked_sizes(self.results, args[0], made, args[1])
+        return made
 
+
+_VIEWS = frozenset({_aten.view.default, _aten.reshape.default})
 
 TABLE: dict[Any, Callable[..., Any]] = {
     **dict.fromkeys(

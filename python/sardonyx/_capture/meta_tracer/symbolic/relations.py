@@ -32,6 +32,29 @@ def fixes_quotient(relation: Any) -> bool:
     )
 
 
+# Numbers in a relation above which none is taken for a period.
+_MAX_PERIOD = 512
+
+
+def excludes_large_sizes(relation: Any) -> bool:
+    """Whether an equality of a size and what is computed of it holds for no large sizes:
+    `n % 7 == n` says that n is below 7. That n is a multiple, some large sizes satisfy."""
+    import sympy
+
+    if not isinstance(relation, sympy.Equality) or len(relation.free_symbols) != 1:
+        return False
+    if not (relation.lhs.free_symbols and relation.rhs.free_symbols):
+        return False
+    numbers = {abs(int(each)) for each in relation.atoms(sympy.Integer)}
+    largest = max(numbers, default=1)
+    if largest > _MAX_PERIOD:
+        return False
+    (symbol,) = relation.free_symbols
+    first = 4 * (largest + 1) ** 2
+    sizes = range(first, first + 2 * largest + 2)
+    return not any(at_sizes(relation, {symbol: size}) == sympy.true for size in sizes)
+
+
 def leaves_sizes_open(relation: Any) -> bool:
     """Whether it bounds sizes, relates some to others, excludes some, or is always so. Whether a
     size is a multiple leaves it open; that a remainder is 1 makes it a number.
