@@ -60,7 +60,7 @@ def failure(
 
 
 @contextmanager
-def faults_of_libraries_told(model: torch.nn.Module) -> Iterator[None]:
+def library_errors_as_diagnostics(model: object) -> Iterator[None]:
     """Within it, an assertion of PyTorch or sympy that fails, and expressions of sizes that are too
     deep for them, raise a CaptureError with the line of the model. Captures try the next strategy
     there; this is for what is asked of their programs."""

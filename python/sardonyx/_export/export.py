@@ -17,7 +17,7 @@ from sardonyx._base.log import is_log_enabled
 from sardonyx._base.packages import torch_for
 from sardonyx._base.state import one_capture_at_a_time
 from sardonyx._capture.capture import Captured
-from sardonyx._capture.failure import faults_of_libraries_told
+from sardonyx._capture.failure import library_errors_as_diagnostics
 from sardonyx._capture.patches.modes import notes_of_training, select_model_mode_for_export
 from sardonyx._capture.shapes.dim_names import least_sizes, symbol_names
 from sardonyx._model.program import ONNXProgram
@@ -176,7 +176,7 @@ def export(
         with measured.measuring(profile):
             positional, keywords = example_inputs(model, given["args"], options.kwargs)
             with (
-                faults_of_libraries_told(model),
+                library_errors_as_diagnostics(model),
                 one_capture_at_a_time(),
                 select_model_mode_for_export(model, options.older.mode),
                 kept_functions(every=options.older.keep_autograd_functions),
@@ -187,7 +187,7 @@ def export(
             program = captured.program
             if dump_exported_program:
                 _dump(_exported(program), artifacts_dir)
-            with faults_of_libraries_told(model):
+            with library_errors_as_diagnostics(model):
                 made = _converted(captured, options, steps)
             # What torch.export alone says is of the dump, which it captured anew.
             for note in (*made.notes, *getattr(program, "told_by_torch", ())):
