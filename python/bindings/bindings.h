@@ -14,6 +14,7 @@ void bind_checkpoints(nanobind::module_& module);
 void bind_dequantized(nanobind::module_& module);
 void bind_refresh(nanobind::module_& module);
 void bind_quantization(nanobind::module_& module);
+void bind_caches(nanobind::module_& module);
 void bind_parts(nanobind::module_& module);
 void bind_apart(nanobind::module_& module);
 void bind_report(nanobind::module_& module);

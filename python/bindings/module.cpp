@@ -19,6 +19,7 @@ NB_MODULE(_native, module) {
   sardonyx::bindings::bind_dequantized(module);
   sardonyx::bindings::bind_refresh(module);
   sardonyx::bindings::bind_quantization(module);
+  sardonyx::bindings::bind_caches(module);
   sardonyx::bindings::bind_parts(module);
   sardonyx::bindings::bind_apart(module);
   sardonyx::bindings::bind_report(module);

@@ -217,15 +217,6 @@ void limit(Model& model, const std::string& input, std::size_t axis, std::int64_
                                        {symbolic::range(value->shape[axis]).low, most});
 }
 
-// From here on an axis of an input or output has this size, whatever comes of that elsewhere.
-void set_size(Model& model, const std::string& name, std::size_t axis, std::int64_t size) {
-  const onnx::Graph& graph = *model.internal().graph;
-  for (const std::vector<onnx::ValueInfo*>* values : {&graph.inputs, &graph.outputs})
-    for (onnx::ValueInfo* value : *values)
-      if (value->name == name && value->has_rank && axis < value->shape.size())
-        value->shape[axis] = size;
-}
-
 // The least and the most that an axis of an input can be.
 std::pair<std::int64_t, std::int64_t> bounds(const Model& model, const std::string& input,
                                              std::size_t axis) {
@@ -293,8 +284,6 @@ void bind_parts(nb::module_& module) {
              "The path of the module that each of the main graph's nodes came from.");
   module.def("limit", &limit, "model"_a, "name"_a, "axis"_a, "most"_a,
              "Says the most that a free axis of an input can be.");
-  module.def("set_size", &set_size, "model"_a, "name"_a, "axis"_a, "size"_a,
-             "Says the size of an axis of an input or output.");
   module.def("set_zero_default", &set_zero_default, "model"_a, "name"_a, "dims"_a,
              "Has an input be zeros where callers leave it out.");
   module.def("bounds", &bounds, "model"_a, "name"_a, "axis"_a,

@@ -127,19 +127,19 @@ def test_states_are_not_for_it(tmp_path: Path) -> None:
         )
 
 
-def assert_its_tokens(model: Any, out: Path, batch: int) -> None:
+def assert_its_tokens(model: Any, out: Path, batch: int, steps: int = STEPS) -> None:
     prompt = torch.randint(3, 90, (batch, 5), generator=torch.Generator().manual_seed(batch))
     on_cpu = genai.Config(str(out))
     on_cpu.clear_providers()
     running = genai.Model(on_cpu)
     options = genai.GeneratorParams(running)
-    options.set_search_options(max_length=5 + STEPS, batch_size=batch, do_sample=False)
+    options.set_search_options(max_length=5 + steps, batch_size=batch, do_sample=False)
     generator = genai.Generator(running, options)
     generator.append_tokens(prompt.numpy().astype(np.int32))
     while not generator.is_done():
         generator.generate_next_token()
     wanted = model.generate(
-        prompt, attention_mask=torch.ones_like(prompt), do_sample=False, max_new_tokens=STEPS
+        prompt, attention_mask=torch.ones_like(prompt), do_sample=False, max_new_tokens=steps
     )
     for row in range(batch):
         got = generator.get_sequence(row).tolist()

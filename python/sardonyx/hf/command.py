@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from sardonyx._base.commands import run_command
+from sardonyx._base.errors import UsageError, refusal
 from sardonyx._optimize.dims import numbers
 from sardonyx._optimize.precision import PRECISIONS
 
@@ -66,8 +68,22 @@ def _export(options: argparse.Namespace) -> Any:
         hidden_states=options.hidden_states,
         draft=options.draft,
         static_cache=options.static_cache,
+        cache_type=options.cache_type,
+        cache_scales=options.cache_scales,
+        cache_prompts=_lines(options.cache_prompts),
         progress=Progress() if options.json or options.quiet else to_standard_error(),
     )
+
+
+def _lines(file: str | None) -> list[str]:
+    """Those that hold something. SX1001 for a file that cannot be read."""
+    if file is None:
+        return []
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise refusal("SX1001", f"cannot read the prompts: {error}", "", UsageError) from error
+    return [line for line in text.splitlines() if line.strip()]
 
 
 def _quieten() -> None:
@@ -158,4 +174,16 @@ def _add_options_of_decoders(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--static-cache", type=_positive, metavar="N",
         help="a cache with places for N tokens, which the model writes into; default: it grows",
+    )  # fmt: skip
+    made.add_argument(
+        "--cache-type", choices=("int8", "int4"),
+        help="type that keys and values are kept in; default: that of the model",
+    )  # fmt: skip
+    made.add_argument(
+        "--cache-scales", choices=("channel", "tensor"), default="channel",
+        help="scales of that type, by channel or by tensor; default: channel",
+    )  # fmt: skip
+    made.add_argument(
+        "--cache-prompts", metavar="FILE",
+        help="prompts that these scales are chosen by, one a line",
     )  # fmt: skip

@@ -17,6 +17,8 @@ from sardonyx.hf.base.caches import PAST, PRESENT
 from sardonyx.hf.base.parts import Part, variants
 from sardonyx.hf.output.genai import is_for, shares_cache
 
+from .quantized_cache import CacheQuantization
+
 _TOKEN_AXIS = 2  # of keys and values
 HIDDEN_STATES = "hidden_states"
 
@@ -30,6 +32,7 @@ class DecoderOptions:
         last_logits: whether logits are of the last token alone.
         hidden_states: whether what the head reads is an output, too.
         draft: the folder of a checkpoint that proposes tokens.
+        cache: how keys and values are quantized; None where they are not.
         static_cache: for how many tokens the cache has places; None for one that grows.
     """
 
@@ -38,6 +41,7 @@ class DecoderOptions:
     hidden_states: bool = False
     draft: Path | None = None
     static_cache: int | None = None
+    cache: CacheQuantization | None = None
 
     def check(self, adapted: bool, runtime: str) -> None:
         """SX1001 for a number that makes no sense, for adapters of a model of several files, and
@@ -48,6 +52,8 @@ class DecoderOptions:
             raise refusal(
                 "SX1001", f"there is no cache for {self.static_cache} tokens", "", UsageError
             )
+        if self.cache is not None:
+            self.cache.check()
         if self.split is not None and adapted:
             raise refusal(
                 "SX1001",
@@ -80,7 +86,7 @@ class DecoderOptions:
 
     def of_draft(self) -> DecoderOptions:
         """Those that the draft is exported with."""
-        return DecoderOptions(static_cache=self.static_cache)
+        return DecoderOptions(static_cache=self.static_cache, cache=self.cache)
 
     @property
     def given(self) -> list[str]:
@@ -91,6 +97,7 @@ class DecoderOptions:
             "--hidden-states": self.hidden_states,
             "--draft": self.draft is not None,
             "--static-cache": self.static_cache is not None,
+            "--cache-type": self.cache is not None,
         }
         return [name for name, is_given in names.items() if is_given]
 
@@ -155,19 +162,35 @@ class DecoderOptions:
         known = [each for each in (tokens, self.static_cache) if each is not None]
         return min(known, default=None)
 
-    def fix_cache(self, program: ONNXProgram, part: Part) -> None:
-        """Gives the cache its size, where its reader writes new tokens behind the old ones in one
-        buffer. SX2012 for a model without a cache, and for one that something else reads."""
-        if self.static_cache is None:
+    def set_cache(
+        self,
+        program: ONNXProgram,
+        part: Part,
+        *,
+        source: Path | None,
+        scratch: Path,
+        longest: int | None,
+    ) -> None:
+        """Gives the cache its type and size, where its reader writes new tokens behind the old ones
+        in one buffer. SX2012 for a model without a cache, and for one that something else reads.
+        `source`: the folder of the tokenizer; `scratch`: one to write to; `longest`: the tokens of
+        the longest text."""
+        given = {"--static-cache": self.static_cache is not None, "--cache-type": bool(self.cache)}
+        option = " and ".join(name for name, is_given in given.items() if is_given)
+        if not option:
             return
         native = program._native
         caches = [name for name, _, _ in native.inputs if name.startswith(PAST)]
         if not caches:
-            raise _without_places(part, "there is no cache")
+            raise _without_buffer(part, option, "there is no cache")
         if not shares_cache(native):
-            raise _without_places(
-                part, "something else than GroupQueryAttention reads keys or values"
+            raise _without_buffer(
+                part, option, "something else than GroupQueryAttention reads keys or values"
             )
+        if self.cache is not None:
+            self.cache.apply(program, source, scratch, longest)
+        if self.static_cache is None:
+            return
         for name in caches:
             for each in (name, name.replace(PAST, PRESENT, 1)):
                 _native.set_size(native, each, _TOKEN_AXIS, self.static_cache)
@@ -179,12 +202,12 @@ class DecoderOptions:
             raise _without_head(part, "--last-logits")
 
 
-def _without_places(part: Part, why: str) -> Exception:
+def _without_buffer(part: Part, option: str, why: str) -> Exception:
     name = type(getattr(part.module, "model", part.module)).__name__
     return refusal(
         "SX2012",
-        f"--static-cache: {why} of {name}",
-        "leave it out: the cache then grows with the text",
+        f"{option}: {why} of {name}",
+        "--runtime onnxruntime-genai has that operator for most decoders",
         UsageError,
     )
 

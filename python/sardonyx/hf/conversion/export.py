@@ -18,6 +18,7 @@ from sardonyx.hf.output.report import Report
 from .adapting import Adapters
 from .decoder_options import DecoderOptions
 from .job import Job
+from .quantized_cache import CacheQuantization
 
 if TYPE_CHECKING:
     import torch
@@ -62,6 +63,9 @@ def export(
     hidden_states: bool = False,
     draft: str | os.PathLike[str] | None = None,
     static_cache: int | None = None,
+    cache_type: Literal["int8", "int4"] | None = None,
+    cache_scales: Literal["channel", "tensor"] = "channel",
+    cache_prompts: Sequence[str | torch.Tensor] = (),
     capture: CaptureStrategy = "auto",
     fixed: Mapping[str, int] | None = None,
     max_sizes: Mapping[str, int] | None = None,
@@ -101,6 +105,11 @@ def export(
             onnxruntime-genai has the model check several at a time; written to "draft".
         static_cache: for how many tokens the cache has places, prompt included: a buffer of this
             size that the model writes new tokens into. By default the cache grows.
+        cache_type: the type that keys and values are kept in; by default that of the model. The
+            model runs over `cache_prompts` in ONNX Runtime for it.
+        cache_scales: whether each channel of each head has a scale, or each layer one for its
+            keys and one for its values.
+        cache_prompts: texts, or tokens [length] of texts, by which the scales are chosen.
         capture: as for `sardonyx.export`.
         fixed: as for `sardonyx.optimize`.
         max_sizes: as for `sardonyx.optimize`.
@@ -128,7 +137,12 @@ def export(
         max_sizes=dict(max_sizes or {}),
     )
     decoder = DecoderOptions(
-        split, last_logits, hidden_states, Path(draft) if draft else None, static_cache
+        split,
+        last_logits,
+        hidden_states,
+        Path(draft) if draft else None,
+        static_cache,
+        None if cache_type is None else CacheQuantization(cache_type, cache_scales, cache_prompts),
     )
     decoder.check(adapted=bool(adapters), runtime=target.runtime)
     job = Job(

@@ -80,6 +80,7 @@ class Job:
         self._progress = progress
         self._adapters = adapters
         self._decoder = decoder
+        self._source: Path | None = None  # where the tokenizer is
         self._sentences: SentencePooling | None = None
         # The values of block-wise quantized weights, for verification.
         self._values: DequantizedValues | None = None
@@ -110,6 +111,7 @@ class Job:
                 chosen = choose(checkpoint.config, "feature-extraction")
         self._watch_values(verify)
         self._check_draft(checkpoint.config, folder, trust_remote_code)
+        self._source = folder
         self._settings = settings_in(checkpoint.folder)
         weights = weights_of(checkpoint)
         with self._folder(folder, weights.paths, verify) as staging, ExitStack() as cleaning:
@@ -346,6 +348,7 @@ class Job:
             programs[part.name] = program
         self._check_dims()
         report.static_cache = self._decoder.static_cache or 0
+        report.cache_type = self._decoder.cache.type if self._decoder.cache else ""
         report.adapters = self._adapters.write(programs, staging)
         both = encoder_decoders.merged(programs)
         if both is not None and encoder_decoders.reads_blocks(programs):
@@ -426,7 +429,13 @@ class Job:
             if self._values is not None:
                 self._values.take(done.weights)
             self._decoder.check_outputs(program, part)
-            self._decoder.fix_cache(program, part)
+            scratch = staging / ".calibration"
+            try:
+                self._decoder.set_cache(
+                    program, part, source=self._source, scratch=scratch, longest=longest
+                )
+            finally:
+                _remove(scratch)
         with self._progress.step(f"write {part.name}"):
             self._save(program, part, staging, report)
         report.opset = program.opset_version

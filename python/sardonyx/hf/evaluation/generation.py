@@ -130,6 +130,13 @@ def decode_with_media(
     return ids
 
 
+def run_prompt(model: Sessions, ids: torch.Tensor) -> Tensors:
+    """The cache that a prompt [1, length] leaves, by the names of the inputs that take it."""
+    mask = torch.ones_like(ids)
+    text = _Text(mask, mask.cumsum(-1) - 1)
+    return next_past(_step(model, "model", ids, text, empty_caches(model, ids.shape[0])))
+
+
 def tokens_after(model: Sessions, frames: torch.Tensor, prompt: int) -> torch.Tensor:
     """The likeliest token behind each frame of codes [batch, length, codes] from the last of the
     `prompt` on, [batch, length - prompt + 1], where what comes behind it is given, too."""

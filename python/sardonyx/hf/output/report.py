@@ -44,6 +44,7 @@ class Report:
         parts: its ONNX files.
         adapters: the files of its LoRA adapters.
         static_cache: the tokens that the cache has places for; 0 for a cache that grows.
+        cache_type: the type of keys and values where they are quantized; empty otherwise.
         draft: the file of the model that proposes tokens; empty where there is none.
         pipeline: the files that are run one after another, each with what those before it made,
             where the model is split; empty otherwise.
@@ -64,6 +65,7 @@ class Report:
     parts: list[ExportedPart] = field(default_factory=list)
     adapters: list[str] = field(default_factory=list)
     static_cache: int = 0
+    cache_type: str = ""
     draft: str = ""
     pipeline: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -1,0 +1,121 @@
+// The caches of decoders: their sizes, and the type that keys and values are kept in.
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "bindings.h"
+#include "onnx/graph/ir.h"
+#include "sardonyx/sardonyx.h"
+
+namespace sardonyx::bindings {
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+// Inputs and outputs of GroupQueryAttention.
+constexpr std::size_t kPastKey = 3, kPastValue = 4, kCosines = 7, kKeyScale = 12;
+constexpr std::size_t kPresentKey = 1;
+
+// From here on an axis of an input or output has this size, whatever comes of that elsewhere.
+void set_size(Model& model, const std::string& name, std::size_t axis, std::int64_t size) {
+  const onnx::Graph& graph = *model.internal().graph;
+  for (const std::vector<onnx::ValueInfo*>* values : {&graph.inputs, &graph.outputs})
+    for (onnx::ValueInfo* value : *values)
+      if (value->name == name && value->has_rank && axis < value->shape.size())
+        value->shape[axis] = size;
+}
+
+std::vector<onnx::Node*> cache_readers(const Model& model) {
+  std::vector<onnx::Node*> found;
+  for (onnx::Node* node = model.internal().graph->first; node != nullptr; node = node->next)
+    if (node->op_type == "GroupQueryAttention" && node->domain == "com.microsoft" &&
+        node->input(kPastKey) != nullptr && node->input(kPastValue) != nullptr)
+      found.push_back(node);
+  return found;
+}
+
+// (past keys, past values, rotated width, whether pairs are neighbors) of each; the width is 0
+// where keys come rotated or not from elsewhere.
+nb::list rotations(const Model& model) {
+  nb::list found;
+  for (const onnx::Node* node : cache_readers(model)) {
+    const onnx::ValueInfo* cosines = node->input(kCosines);
+    const bool rotates = node->int_or("do_rotary", 0) != 0 && cosines != nullptr &&
+                         cosines->has_rank && !cosines->shape.empty() &&
+                         cosines->shape.back().is_constant();
+    found.append(nb::make_tuple(node->input(kPastKey)->name, node->input(kPastValue)->name,
+                                rotates ? 2 * cosines->shape.back().value() : 0,
+                                node->int_or("rotary_interleaved", 0) != 0));
+  }
+  return found;
+}
+
+using Scales = std::map<std::string, std::vector<float>>;
+
+onnx::ValueInfo* add_scale(onnx::Model& model, const onnx::ValueInfo& past, const Scales& scales) {
+  const auto found = scales.find(past.name);
+  if (found == scales.end()) base::fail("SX1001", "there is no scale for '" + past.name + "'");
+  const std::vector<float>& values = found->second;
+  auto owner = std::make_shared<std::vector<float>>(values);
+  onnx::Tensor tensor;
+  tensor.dtype = base::DType::kFloat32;
+  tensor.dims = {1};
+  if (values.size() > 1) {
+    const std::int64_t heads = past.shape[1].value();
+    tensor.dims = {1, heads, 1, static_cast<std::int64_t>(values.size()) / heads};
+  }
+  tensor.data = reinterpret_cast<const std::byte*>(owner->data());
+  tensor.owner = std::move(owner);
+  onnx::ValueInfo* value = model.add_weight(past.name + ".scale", std::move(tensor));
+  value->is_weight = false;
+  return value;
+}
+
+// Keys and values are kept as integers of `bits` bits, two to a byte where these are four. Their
+// scales are a number, or one for each channel of each head.
+void quantize_caches(Model& model, std::int64_t bits, const Scales& scales) {
+  onnx::Model& graph = model.internal();
+  for (onnx::Node* node : cache_readers(model)) {
+    bool per_channel = false;
+    for (std::size_t which = 0; which < 2; ++which) {
+      onnx::ValueInfo* past = node->input(kPastKey + which);
+      onnx::ValueInfo* scale = add_scale(graph, *past, scales);
+      per_channel = per_channel || scale->shape.size() > 1;
+      while (node->inputs.size() <= kKeyScale + which) onnx::add_input(node, nullptr);
+      onnx::set_input(node, kKeyScale + which, scale);
+      for (onnx::ValueInfo* value : {past, node->output(kPresentKey + which)}) {
+        if (value == nullptr) continue;
+        value->dtype = bits == 4 ? base::DType::kUInt8 : base::DType::kInt8;
+        if (bits == 4) value->shape[3] = (value->shape[3].value() + 1) / 2;
+      }
+    }
+    const std::string kind = per_channel ? "PER_CHANNEL" : "PER_TENSOR";
+    onnx::set_attribute(node, "k_quant_type", kind);
+    onnx::set_attribute(node, "v_quant_type", kind);
+    onnx::set_attribute(node, "kv_cache_bit_width", bits);
+  }
+}
+
+}  // namespace
+
+void bind_caches(nb::module_& module) {
+  module.def("set_size", &set_size, "model"_a, "name"_a, "axis"_a, "size"_a,
+             "Says the size of an axis of an input or output.");
+  module.def(
+      "cache_rotations", &rotations, "model"_a,
+      "(past keys, past values, rotated width, whether pairs are neighbors) of the operators "
+      "that write new keys and values behind the old ones.");
+  module.def("quantize_caches", &quantize_caches, "model"_a, "bits"_a, "scales"_a,
+             "Has these keep keys and values in integers, by scales of the inputs' names.");
+}
+
+}  // namespace sardonyx::bindings
