@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, usage_error
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     import torch
 
 _HELP = "make the model exportable by torch.export.export, or pass the ExportedProgram you get"
+_SIZES_HELP = "make fewer dimensions dynamic, or compute the sizes in fewer steps"
 _DATA_HELP = (
     "write it with torch.cond, torch.while_loop or torch.where; capture='trace' keeps the "
     "example's branches for all inputs, and warns of each"
@@ -54,6 +57,32 @@ def failure(
     error = CaptureError(_text(diagnostics, attempts), diagnostics)
     error.__cause__ = attempts[0].error if attempts else None
     return error
+
+
+@contextmanager
+def faults_of_libraries_told(model: object) -> Iterator[None]:
+    """Within it, an assertion of PyTorch or sympy that fails, and expressions of sizes that are too
+    deep for them, raise a CaptureError with the line of the model. Captures try the next strategy
+    there; this is for what is asked of their programs."""
+    try:
+        yield
+    except (AssertionError, RecursionError) as error:
+        if not (isinstance(error, RecursionError) or _is_raised_by_libraries(error)):
+            raise
+        what = "computes sizes that are too deep for PyTorch"
+        if isinstance(error, AssertionError):
+            what = f"computes sizes of which PyTorch asserts what is not so ({first_line(error)})"
+        place = place_of_error(error)
+        text = f"{type(model).__name__} {what}" + (f", at {place}" if place else "")
+        diagnostic = Diagnostic("SX1003", text, help=_SIZES_HELP, **_fields(place))
+        message = f"error[SX1003]: {text}\n  help: {_SIZES_HELP}"
+        raise CaptureError(message, [diagnostic]) from error
+
+
+def _is_raised_by_libraries(error: BaseException) -> bool:
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    name = str(frames[-1].f_globals.get("__name__", "")) if frames else ""
+    return name.partition(".")[0] in {"torch", "sympy"}
 
 
 def _wrong_arguments(

@@ -17,6 +17,7 @@ from sardonyx._base.log import is_log_enabled
 from sardonyx._base.packages import torch_for
 from sardonyx._base.state import one_capture_at_a_time
 from sardonyx._capture.capture import Captured
+from sardonyx._capture.failure import faults_of_libraries_told
 from sardonyx._capture.patches.modes import notes_of_training, select_model_mode_for_export
 from sardonyx._capture.shapes.dim_names import least_sizes, symbol_names
 from sardonyx._model.program import ONNXProgram
@@ -174,6 +175,7 @@ def export(
         with measured.measuring(profile):
             positional, keywords = example_inputs(model, given["args"], options.kwargs)
             with (
+                faults_of_libraries_told(model),
                 one_capture_at_a_time(),
                 select_model_mode_for_export(model, options.older.mode),
                 kept_functions(every=options.older.keep_autograd_functions),
@@ -184,7 +186,8 @@ def export(
             program = captured.program
             if dump_exported_program:
                 _dump(_exported(program), artifacts_dir)
-            made = _converted(captured, options, steps)
+            with faults_of_libraries_told(model):
+                made = _converted(captured, options, steps)
             # What torch.export alone says is of the dump, which it captured anew.
             for note in (*made.notes, *getattr(program, "told_by_torch", ())):
                 steps.say(note.message)
