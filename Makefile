@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm bench-quantize bench-weights architectures hf-sweep libtorch detection node-models targets webgpu update-onnx sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep browser-tests format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm bench-quantize quantize-sweep bench-weights architectures hf-sweep libtorch detection node-models targets webgpu update-onnx sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep browser-tests format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -34,6 +34,7 @@ help:
 	@echo "make bench-optimize  our optimizer beside others (FULL=1 ARGS='--models bert')"
 	@echo "make bench-llm  language models beside onnxruntime-genai's model builder"
 	@echo "make bench-quantize  static quantization next to the tool of ONNX Runtime"
+	@echo "make quantize-sweep  30 architectures of transformers, quantized and run (ARGS=--timm: of timm)"
 	@echo "make bench-weights  casting, quantizing and writing weights beside cp (ARGS='--megabytes 512')"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
 	@echo "make capture-sweep  fake-tensor tracing beside torch.export, program by program (long)"
@@ -121,12 +122,12 @@ sanitize: setup
 	ninja -C "$(BUILD)-sanitize" -j$(JOBS) --quiet sardonyx_tests
 	ctest --test-dir "$(BUILD)-sanitize" -j$(JOBS) --output-on-failure
 
-# With a quarter of the operators' edge cases, a quarter of these with fixed sizes, too, and samples of
+# With a sixth of the operators' edge cases, a sixth of these with fixed sizes, too, and samples of
 # the sweep; `make operators` takes all, and a third of the sweep.
 pytest: build
 	ninja -C "$(BUILD)" -j$(JOBS) --quiet proto_test
-	$(RUN) OMP_NUM_THREADS=1 SARDONYX_ROWS_EVERY=4 SARDONYX_FIXED_EVERY=4 \
-	    SARDONYX_OPERATORS_EVERY=9 SARDONYX_LONG_EVERY=4 $(PYTHON) -m pytest -n $(JOBS) tests
+	$(RUN) OMP_NUM_THREADS=1 SARDONYX_ROWS_EVERY=6 SARDONYX_FIXED_EVERY=6 \
+	    SARDONYX_OPERATORS_EVERY=12 SARDONYX_LONG_EVERY=4 $(PYTHON) -m pytest -n $(JOBS) tests
 
 # The onnx package's node models at their own opset and at every other one.
 node-models: build
@@ -252,6 +253,9 @@ bench-llm: build
 # Static quantization next to ONNX Runtime's own tool, on small models that are trained first.
 bench-quantize: build
 	$(RUN) $(PYTHON) -m bench.quantize $(ARGS)
+
+quantize-sweep: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.quantization $(ARGS)
 
 bench-weights: build
 	$(RUN) $(PYTHON) -m bench.weights $(ARGS)

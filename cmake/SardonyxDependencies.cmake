@@ -85,6 +85,33 @@ add_library(sardonyx_protozero INTERFACE)
 target_include_directories(sardonyx_protozero SYSTEM INTERFACE "${PROTOZERO_INCLUDE_DIR}")
 add_library(protozero::protozero ALIAS sardonyx_protozero)
 
+# cpp-httplib is one header, or a header with a shared library, whose configuration pkg-config has.
+if(NOT SARDONYX_SELF_CONTAINED)
+  find_path(HTTPLIB_INCLUDE_DIR httplib.h)
+  find_library(HTTPLIB_LIBRARY cpp-httplib)
+  mark_as_advanced(HTTPLIB_INCLUDE_DIR HTTPLIB_LIBRARY)
+endif()
+if(NOT HTTPLIB_INCLUDE_DIR)
+  sardonyx_fetch(httplib ac7c59fa72325d4cb9f73af266312d82632ac35a5c4c8a1be620c1f946ec9cea
+                 https://github.com/yhirose/cpp-httplib/archive/refs/tags/v0.25.0.tar.gz
+                 OPTIONS SOURCE_SUBDIR none)
+  set(HTTPLIB_INCLUDE_DIR "${httplib_SOURCE_DIR}")
+  set(HTTPLIB_LIBRARY "")
+endif()
+find_package(Threads REQUIRED)
+add_library(sardonyx_httplib INTERFACE)
+target_include_directories(sardonyx_httplib SYSTEM INTERFACE "${HTTPLIB_INCLUDE_DIR}")
+target_link_libraries(sardonyx_httplib INTERFACE Threads::Threads)
+set(SARDONYX_HTTPLIB_IS_SHARED OFF)
+if(HTTPLIB_LIBRARY)
+  set(SARDONYX_HTTPLIB_IS_SHARED ON)
+  target_link_libraries(sardonyx_httplib INTERFACE "${HTTPLIB_LIBRARY}")
+  # What the library was compiled with decides how its classes are laid out.
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(HTTPLIB_CONFIGURATION REQUIRED QUIET cpp-httplib)
+  target_compile_options(sardonyx_httplib INTERFACE ${HTTPLIB_CONFIGURATION_CFLAGS_OTHER})
+endif()
+
 if(SARDONYX_TESTS)
   sardonyx_find(GTest 8ad598c73ad796e0d8280b082cebd82a630d73e73cd3c70057938a6501bba5d7
                 https://github.com/google/googletest/archive/refs/tags/v1.14.0.tar.gz)

@@ -41,6 +41,9 @@ else()
   set(library_dir "${CMAKE_INSTALL_LIBDIR}")
   set(include_dir "${CMAKE_INSTALL_INCLUDEDIR}")
   install(TARGETS sardonyx_cli)
+  if(SARDONYX_HTTPLIB_IS_SHARED)
+    install(TARGETS sardonyx_http DESTINATION "${library_dir}/sardonyx")
+  endif()
 endif()
 
 if(TARGET sardonyx_library)
@@ -62,7 +65,7 @@ endif()
 # Every layer in one archive; what it stands on is its users' to link.
 if(TARGET sardonyx_library AND NOT SKBUILD)
   get_property(layers GLOBAL PROPERTY SARDONYX_LAYERS)
-  list(REMOVE_ITEM layers sardonyx_live)  # the extension's
+  list(REMOVE_ITEM layers sardonyx_live sardonyx_serve)  # the extension's, the command's
   list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
   add_library(sardonyx_static STATIC EXCLUDE_FROM_ALL ${objects})
   set_target_properties(sardonyx_static PROPERTIES OUTPUT_NAME sardonyx EXPORT_NAME static

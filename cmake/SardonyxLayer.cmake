@@ -57,3 +57,17 @@ function(sardonyx_join target joined)
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
+
+# Puts the files of the folder page/ into one generated source, so that a page needs no other file;
+# the variable `source` is its path. <layer>/page_source.h declares what it has.
+function(sardonyx_page layer source)
+  file(GLOB page CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/page/*")
+  set(path "${CMAKE_CURRENT_BINARY_DIR}/page_source.cpp")
+  add_custom_command(
+    OUTPUT "${path}"
+    COMMAND "${CMAKE_COMMAND}" "-DFROM=${CMAKE_CURRENT_SOURCE_DIR}/page" "-DTO=${path}"
+            "-DLAYER=${layer}" -P "${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake"
+    DEPENDS ${page} "${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake"
+    COMMENT "Embedding the page of ${layer}")
+  set(${source} "${path}" PARENT_SCOPE)
+endfunction()

@@ -65,7 +65,7 @@ Exports Hugging Face checkpoints. The [guide](../huggingface.md) explains the fi
 
 ::: sardonyx.hf.conversion.export.export
 ::: sardonyx.hf.evaluation.running.load
-::: sardonyx.hf.evaluation.running.Loaded
+::: sardonyx.hf.evaluation.running.ExportedFolder
 ::: sardonyx.hf.output.report.Report
 ::: sardonyx.hf.output.report.ExportedPart
 """,
@@ -139,7 +139,9 @@ def main() -> int:
         compatibility.write_text(UNTRIED, encoding="utf-8")
     diagnostic_pages()
     draw = [sys.executable, str(ROOT / "tools/draw_pictures.py"), command, str(PAGES / "images")]
-    subprocess.run(draw, cwd=ROOT, env=os.environ | {"PYTHONPATH": paths()}, check=True)
+    gallery = [sys.executable, str(ROOT / "tools/draw_gallery.py"), command, str(PAGES / "gallery")]
+    for words in (draw, gallery):
+        subprocess.run(words, cwd=ROOT, env=os.environ | {"PYTHONPATH": paths()}, check=True)
     reference = PAGES / "reference"
     reference.mkdir()
     for name, text in PYTHON.items():

@@ -43,6 +43,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     ),
     "_refresh": ("_base", "_model", "hf"),
     "_quantize": ("_base", "_model", "_runtime", "_optimize"),
+    "_serve": ("_base", "_model", "_export"),
     "_cli": (
         "_base", "_torch_private", "_transformers_private", "_diffusers_private", "_runtime",
     ),

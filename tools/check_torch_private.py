@@ -21,6 +21,7 @@ DOCUMENTED = frozenset({"_check"})
 # Names that are private and not of PyTorch, or that are ours by name, and whose they are.
 ELSEWHERE = {
     "_arg_descriptors": "torch.onnx.symbolic_helper, which sardonyx.symbolic_helper stands for",
+    "_exit": "os",
     "_getframe": "sys",
     "_Inequality": "sympy",
     **dict.fromkeys(("_replace", "_asdict"), "collections.namedtuple"),

@@ -11,6 +11,7 @@ venv=${VENV:-.venv}
 system_packages=(
   git make g++ ccache mold
   libsimdjson-dev libprotozero-dev libcli11-dev libfmt-dev libhwy-dev zlib1g-dev
+  libcpp-httplib-dev pkg-config
   libgtest-dev libbenchmark-dev
 )
 case ${1:-} in
@@ -63,9 +64,10 @@ install_python_packages() {
   if [[ -e $stamp ]]; then return; fi
   echo "setup: installing Python packages into $venv"
   # torch first and alone: its index of CPU builds may be configured for pip on this machine, and
-  # nothing that depends on torch may pull another build of it.
-  "$venv/bin/pip" install -qq -c tools/constraints.txt torch==2.13.0
-  "$venv/bin/pip" install -qq -c tools/constraints.txt -r tools/requirements.txt
+  # nothing that depends on torch may pull another build of it. Imports compile what they need:
+  # compiling every file of torch takes longer than installing it.
+  "$venv/bin/pip" install -qq --no-compile -c tools/constraints.txt torch==2.13.0
+  "$venv/bin/pip" install -qq --no-compile -c tools/constraints.txt -r tools/requirements.txt
   rm -f "$venv"/.sardonyx-*
   touch "$stamp"
 }

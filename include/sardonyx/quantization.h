@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -33,6 +34,9 @@ struct QuantizationOptions {
   bool per_channel = true;    // a scale for each output channel of a weight
   bool correct_bias = true;   // biases make up for the means that rounded weights change
   bool round_adaptively = true;
+  // How long weights are rounded adaptively, at most: those of the largest products are rounded to
+  // nearest then, and two runs may differ.
+  double rounding_seconds = std::numeric_limits<double>::infinity();
   // Operator types, or regular expressions of names of nodes, their outputs or weights: what they
   // match stays in float32.
   std::vector<std::string> keep;
@@ -43,7 +47,8 @@ struct QuantizationOptions {
 struct QuantizationReport {
   struct Layer {
     std::string name, op, weight, output;
-    double weight_error = 0;  // root mean square, as a part of the weight's
+    double weight_error = 0;   // root mean square, as a part of the weight's
+    bool is_adaptive = false;  // its weight was rounded by samples
     std::int64_t bytes_before = 0, bytes_after = 0;
   };
   struct Kept {
@@ -69,6 +74,27 @@ using ObserveValue = std::function<void(const std::string& name, std::span<const
 // Runs the model on the next sample, and hands over each of its observed values; false where there
 // are no more samples. Nothing is kept of the elements.
 using NextSample = std::function<bool(const ObserveValue& observe)>;
+
+struct EqualizationOptions {
+  bool between_products = true;      // cross-layer equalization
+  bool after_normalizations = true;  // SmoothQuant
+  double least_gain = 3;             // in decibels, of products on the samples
+};
+
+struct EqualizedValue {
+  std::string name;
+  std::vector<std::string> layers;  // the products that take it
+  bool from_normalization = false;  // or else from the product before it
+  double gain = 0;                  // in decibels
+};
+
+// Moves factors of channels from activations into weights, in place, where products gain by it;
+// what the model computes stays the same but for rounding. Before `quantize`, whose samples are
+// then those of the changed model: whether it is nearer to the model in float is for the caller to
+// measure. Throws as `quantize` does, but for SX1833.
+SARDONYX_API std::vector<EqualizedValue> equalize(Model& model, const NextSample& next,
+                                                  const QuantizationOptions& options = {},
+                                                  const EqualizationOptions& equalization = {});
 
 // Quantizes in place. SX1834 for no samples, a sample that lacks a value, and elements that are NaN
 // or infinite; SX1833 where nothing can be quantized. The model is as it was then.

@@ -168,6 +168,8 @@ struct ConvertOptions {
   DimOptions dims = {};
   // Called with what simplifying did, where `optimize`, or the precision changes.
   std::function<void(const OptimizationReport&)> on_simplified;
+  // Nodes have the names of the rules that made or changed them, as metadata `sardonyx.rules`.
+  bool record_rules = false;
 };
 
 enum class ExternalData : std::uint8_t {
@@ -240,6 +242,8 @@ struct OptimizeOptions {
   // file has it, with the names and the order of its nodes.
   bool is_as_read = false;
   DimOptions dims = {};
+  // As for convert().
+  bool record_rules = false;
 };
 
 // The rules and passes that simplify, by name, in the order they run.

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -216,6 +217,15 @@ void limit(Model& model, const std::string& input, std::size_t axis, std::int64_
                                        {symbolic::range(value->shape[axis]).low, most});
 }
 
+// From here on an axis of an input or output has this size, whatever comes of that elsewhere.
+void set_size(Model& model, const std::string& name, std::size_t axis, std::int64_t size) {
+  const onnx::Graph& graph = *model.internal().graph;
+  for (const std::vector<onnx::ValueInfo*>* values : {&graph.inputs, &graph.outputs})
+    for (onnx::ValueInfo* value : *values)
+      if (value->name == name && value->has_rank && axis < value->shape.size())
+        value->shape[axis] = size;
+}
+
 // The least and the most that an axis of an input can be.
 std::pair<std::int64_t, std::int64_t> bounds(const Model& model, const std::string& input,
                                              std::size_t axis) {
@@ -235,6 +245,42 @@ void set_zero_default(Model& model, const std::string& input, std::vector<std::i
           onnx::Tensor::filled(value->dtype, std::move(dims), 0.0));
 }
 
+std::vector<Model> split(const Model& model, const std::string& path, std::size_t layers,
+                         std::size_t count) {
+  const onnx::Model& whole = model.internal();
+  const std::vector<std::size_t> stages = onnx::stages_by_layer(whole, path, layers, count);
+  std::vector<Model> made;
+  for (auto& part : onnx::split(whole, stages, count + 2)) made.emplace_back(std::move(part));
+  return made;
+}
+
+std::vector<std::size_t> shared_constants(const std::vector<const Model*>& models,
+                                          std::int64_t bytes) {
+  std::vector<std::size_t> found(models.size());
+  std::unordered_map<const onnx::Tensor*, std::size_t> first;
+  for (std::size_t i = 0; i < models.size(); ++i)
+    for (const onnx::ValueInfo* value : models[i]->internal().initializers) {
+      if (value->constant == nullptr || value->constant->byte_count() < bytes) continue;
+      const auto [known, is_new] = first.emplace(value->constant.get(), i);
+      if (!is_new) ++found[known->second];
+    }
+  return found;
+}
+
+// Only what lies in a file of its own may stay there.
+void take_constants(Model& model, const Model& source) {
+  std::unordered_map<std::string_view, const onnx::ValueInfo*> known;
+  for (const onnx::ValueInfo* value : source.internal().initializers)
+    if (value->constant != nullptr) known.emplace(value->name, value);
+  for (onnx::ValueInfo* value : model.internal().initializers) {
+    const auto found = known.find(value->name);
+    if (value->constant == nullptr || found == known.end()) continue;
+    const onnx::Tensor& other = *found->second->constant;
+    if (other.dtype == value->constant->dtype && other.dims == value->constant->dims)
+      value->constant = found->second->constant;
+  }
+}
+
 }  // namespace
 
 void bind_parts(nb::module_& module) {
@@ -247,6 +293,8 @@ void bind_parts(nb::module_& module) {
              "The path of the module that each of the main graph's nodes came from.");
   module.def("limit", &limit, "model"_a, "name"_a, "axis"_a, "most"_a,
              "Says the most that a free axis of an input can be.");
+  module.def("set_size", &set_size, "model"_a, "name"_a, "axis"_a, "size"_a,
+             "Says the size of an axis of an input or output.");
   module.def("set_zero_default", &set_zero_default, "model"_a, "name"_a, "dims"_a,
              "Has an input be zeros where callers leave it out.");
   module.def("bounds", &bounds, "model"_a, "name"_a, "axis"_a,
@@ -265,6 +313,15 @@ void bind_parts(nb::module_& module) {
       },
       "model"_a, "begin"_a, "end"_a, "wanted"_a,
       "The main graph's nodes begin to end - 1 as a model of their own.");
+  module.def("split", &split, "model"_a, "path"_a, "layers"_a, "count"_a,
+             "The model as several that are run one after another: what is before the layers, "
+             "`count` groups of the `layers` modules `path`.0 and so on, and what follows them.");
+  module.def(
+      "shared_constants", &shared_constants, "models"_a, "least"_a,
+      "For each of the models: how many of its constants of `least` bytes or more later ones have, "
+      "too.");
+  module.def("take_constants", &take_constants, "model"_a, "source"_a,
+             "Has constants be those that the other model has under their names.");
   module.def(
       "in_branches",
       [](const Model& then, const Model& otherwise, const std::string& condition,

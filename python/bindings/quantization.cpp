@@ -18,6 +18,7 @@
 #include "base/dtype.h"
 #include "bindings.h"
 #include "quantization/calibration.h"
+#include "quantization/equalization.h"
 #include "quantization/options.h"
 #include "quantization/quantize.h"
 #include "quantization/removal.h"
@@ -36,11 +37,11 @@ using quantization::Statistics;
 using Floats = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
 
 Options options_of(const std::string& target, const std::string& scheme, const std::string& method,
-                   double percentile, bool per_channel, bool correct_bias,
+                   double percentile, bool per_channel, bool correct_bias, double rounding_seconds,
                    std::vector<std::string> keep,
                    std::vector<std::pair<std::string, std::string>> mixed) {
   return quantization::options_of({target, scheme, method, percentile, per_channel, correct_bias,
-                                   std::move(keep), std::move(mixed)});
+                                   rounding_seconds, std::move(keep), std::move(mixed)});
 }
 
 nb::list observed(const Calibration& calibration) {
@@ -61,7 +62,7 @@ nb::dict report_of(const quantization::Report& report) {
   nb::list layers, kept;
   for (const quantization::QuantizedLayer& each : report.layers)
     layers.append(nb::make_tuple(each.name, each.op, each.weight, each.output, each.weight_error,
-                                 each.bytes_before, each.bytes_after));
+                                 each.is_adaptive, each.bytes_before, each.bytes_after));
   for (const quantization::Report::Kept& each : report.kept)
     kept.append(nb::make_tuple(each.name, each.op, each.reason));
   nb::dict result;
@@ -84,6 +85,19 @@ nb::dict quantize(Model& model, const Statistics& statistics, const Calibration*
   model.set_origins(nullptr);
   refresh::erase_record(model.internal());
   return report_of(report);
+}
+
+nb::list equalize(Model& model, const Calibration& calibration, const Options& options,
+                  bool between_products, bool after_normalizations, double least_gain) {
+  const auto run = [&] {
+    const nb::gil_scoped_release released;
+    return quantization::equalize(model.internal(), calibration.inputs(), options,
+                                  {between_products, after_normalizations, least_gain});
+  };
+  nb::list result;
+  for (const quantization::Equalized& each : run())
+    result.append(nb::make_tuple(each.value, each.layers, each.from_normalization, each.gain));
+  return result;
 }
 
 nb::list targets_of() {
@@ -122,7 +136,8 @@ void bind_quantization(nb::module_& module) {
                    [](const Options& self) { return self.target->has_cpu_kernels; })
       .def_prop_ro("scheme", [](const Options& self) { return std::string(self.scheme->name); });
   module.def("quantization_options", &options_of, "target"_a, "scheme"_a, "method"_a,
-             "percentile"_a, "per_channel"_a, "correct_bias"_a, "keep"_a, "mixed"_a);
+             "percentile"_a, "per_channel"_a, "correct_bias"_a, "rounding_seconds"_a, "keep"_a,
+             "mixed"_a);
   module.def("quantization_targets", &targets_of,
              "(name, title, schemes, whether it was run, source) of each.");
   nb::class_<Statistics>(module, "Statistics")
@@ -172,6 +187,10 @@ void bind_quantization(nb::module_& module) {
       "remove_quantization",
       [](Model& model) { quantization::remove_quantization(model.internal()); }, "model"_a,
       "Makes a model in QDQ form one in float, in place.");
+  module.def("equalize_model", &equalize, "model"_a, "calibration"_a, "options"_a,
+             "between_products"_a, "after_normalizations"_a, "least_gain"_a,
+             "Moves factors of channels into weights, in place; (value, layers, whether from a "
+             "normalization, decibels) of each.");
   module.def("quantize_model", &quantize, "model"_a, "statistics"_a, "calibration"_a.none(),
              "options"_a, "Quantizes in place; layers, what stays in float, and activations.");
 }

@@ -8,6 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "quantization/calibration.h"
+#include "quantization/equalization.h"
 #include "quantization/options.h"
 #include "refresh/record.h"
 
@@ -20,7 +21,7 @@ constexpr std::size_t kRows = 16;
 quantization::Options named(const QuantizationOptions& options) {
   return quantization::options_of({options.runtime, options.scheme, options.method,
                                    options.percentile, options.per_channel, options.correct_bias,
-                                   options.keep, options.mixed});
+                                   options.rounding_seconds, options.keep, options.mixed});
 }
 
 quantization::Calibration calibration_of(const Model& model, const quantization::Options& options,
@@ -60,12 +61,22 @@ bool observe(quantization::Calibration& calibration, const NextSample& next) {
   return is_sample;
 }
 
+// Throws SX1834 for no samples, or values that are no finite numbers.
+void observe_all(quantization::Calibration& calibration, const NextSample& next) {
+  while (observe(calibration, next)) {
+  }
+  if (calibration.statistics().samples() == 0) misfit("there are no samples");
+  for (const auto& [name, value] : calibration.statistics().values())
+    if (value.histogram.not_finite() != 0)
+      misfit(fmt::format("'{}' is NaN or infinite on these samples", name));
+}
+
 QuantizationReport report_of(quantization::Report&& report, std::uint64_t samples) {
   QuantizationReport result;
   for (auto& each : report.layers)
     result.layers.push_back({std::move(each.name), std::move(each.op), std::move(each.weight),
-                             std::move(each.output), each.weight_error, each.bytes_before,
-                             each.bytes_after});
+                             std::move(each.output), each.weight_error, each.is_adaptive,
+                             each.bytes_before, each.bytes_after});
   for (auto& each : report.kept)
     result.kept.push_back({std::move(each.name), std::move(each.op), std::move(each.reason)});
   result.activations = report.values;
@@ -86,18 +97,33 @@ void add_outputs(Model& model, const std::vector<std::string>& names) {
   quantization::add_outputs(model.internal(), names);
 }
 
+std::vector<EqualizedValue> equalize(Model& model, const NextSample& next,
+                                     const QuantizationOptions& options,
+                                     const EqualizationOptions& equalization) {
+  const quantization::Options native = named(options);
+  quantization::Calibration calibration = calibration_of(model, native, kRows);
+  observe_all(calibration, next);
+  std::vector<EqualizedValue> result;
+  for (auto& each :
+       quantization::equalize(model.internal(), calibration.inputs(), native,
+                              {equalization.between_products, equalization.after_normalizations,
+                               equalization.least_gain}))
+    result.push_back(
+        {std::move(each.value), std::move(each.layers), each.from_normalization, each.gain});
+  if (result.empty()) return result;
+  // Weights of another checkpoint would be as they were.
+  model.set_origins(nullptr);
+  refresh::erase_record(model.internal());
+  return result;
+}
+
 QuantizationReport quantize(Model& model, const NextSample& next,
                             const QuantizationOptions& options) {
   const quantization::Options native = named(options);
   // Rows of inputs are kept for the least error alone.
   const bool is_adaptive = options.round_adaptively && options.method == "mse";
   quantization::Calibration calibration = calibration_of(model, native, is_adaptive ? kRows : 0);
-  while (observe(calibration, next)) {
-  }
-  if (calibration.statistics().samples() == 0) misfit("there are no samples");
-  for (const auto& [name, value] : calibration.statistics().values())
-    if (value.histogram.not_finite() != 0)
-      misfit(fmt::format("'{}' is NaN or infinite on these samples", name));
+  observe_all(calibration, next);
   quantization::Report report = quantization::quantize(model.internal(), calibration.statistics(),
                                                        &calibration.inputs(), native);
   // Weights of another checkpoint would need other statistics.

@@ -1,6 +1,8 @@
 // What the subcommands share: a run that reports errors and gives scripts an exit code.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -61,11 +63,20 @@ void add_convert(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
 void add_optimize(CLI::App& app, int& exit_code);
 void add_diff(CLI::App& app, int& exit_code);
+void add_serve(CLI::App& app, int& exit_code);
 void add_manual(CLI::App& app, int& exit_code);
 
 // The commands that are written in Python: what the words of a command line end with where they
 // name one of them (none otherwise), and their options, for help, manual pages and completions.
 std::optional<int> run_in_python(int argc, char** argv);
+// Runs such a command and waits for it; what it prints is dropped, but for errors. Returns its exit
+// code.
+int call_in_python(const std::vector<std::string>& words);
 void add_python_commands(CLI::App& app);
+
+// Starts `python -m MODULE ARGUMENT` with a variable of its environment set, as a process that ends
+// with this one at the latest.
+pid_t start_in_python(const std::string& module, const std::string& argument,
+                      const std::string& variable, const std::string& value);
 
 }  // namespace sardonyx::cli

@@ -215,6 +215,10 @@ void add_convert(CLI::App& app, int& exit_code) {
       ->add_flag("--explain", arguments->explain,
                  "print how often each rule was applied, and why others declined")
       ->group(kTelling);
+  command
+      ->add_flag("--record-rules", arguments->convert.record_rules,
+                 "name the rules that made a node in its metadata, which the viewer shows")
+      ->group(kTelling);
   command->add_flag("--json", arguments->json, "print the result as JSON")->group(kTelling);
   add_threads_option(*command);
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only")->group(kTelling);

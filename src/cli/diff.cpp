@@ -28,7 +28,8 @@ bool run_diff(const DiffArguments& arguments) {
   const Model b = read_model(input_file(arguments.b));
   const ModelDiff found = diff(a.internal(), b.internal());
   if (!arguments.html.empty())
-    write_comparison_page(arguments.html, {a, arguments.a}, {b, arguments.b}, arguments.measures);
+    write_comparison_page(arguments.html, {a, arguments.a, ""}, {b, arguments.b, ""},
+                          read_measures(arguments.measures));
   if (arguments.json) {
     std::printf("{\"ok\": true, \"input\": %s, \"other\": %s, %s}\n",
                 json_string(arguments.a).c_str(), json_string(arguments.b).c_str(),

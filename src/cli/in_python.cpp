@@ -1,8 +1,15 @@
 // The commands that are written in Python: handed over to an interpreter that has the package, as
 // `python -m sardonyx COMMAND ...`, which takes them from there (python/sardonyx/__main__.py).
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -82,12 +89,13 @@ void show_package_of_build() {
   setenv("PYTHONPATH", path.c_str(), 1);
 }
 
-// Returns only where no interpreter could be started.
-int hand_over(const PythonCommand& command, const std::vector<std::string>& arguments) {
+// Returns only where no interpreter could be started. `name` is the command's, `needs` the packages
+// beside sardonyx.
+int become_python(const std::vector<std::string>& arguments, const char* name, const char* needs) {
   show_package_of_build();
   setenv("SARDONYX_COMMAND", own_path().c_str(), 1);
   for (const std::string& python : interpreters()) {
-    std::vector<std::string> words = {python, "-m", "sardonyx", command.name};
+    std::vector<std::string> words = {python, "-m"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
@@ -103,8 +111,14 @@ int hand_over(const PythonCommand& command, const std::vector<std::string>& argu
       "error[SX2006]: `sardonyx %s` runs in Python, and no interpreter was found\n"
       "  help: install Python and `pip install sardonyx` with %s, or name an interpreter in "
       "SARDONYX_PYTHON\n",
-      command.name, command.needs);
+      name, needs);
   return kFailure;
+}
+
+int hand_over(const PythonCommand& command, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {"sardonyx", command.name};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return become_python(words, command.name, command.needs);
 }
 
 }  // namespace
@@ -115,6 +129,41 @@ std::optional<int> run_in_python(int argc, char** argv) {
     if (std::strcmp(each.name, argv[1]) == 0) return hand_over(each, {argv + 2, argv + argc});
   }
   return std::nullopt;
+}
+
+int call_in_python(const std::vector<std::string>& words) {
+  for (const PythonCommand& each : kPythonCommands) {
+    if (words.empty() || words[0] != each.name) continue;
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      const int nothing = open("/dev/null", O_WRONLY);
+      dup2(nothing, STDOUT_FILENO);
+      _exit(hand_over(each, {words.begin() + 1, words.end()}));
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return kFailure;
+    return WEXITSTATUS(status);
+  }
+  return kUsage;
+}
+
+pid_t start_in_python(const std::string& module, const std::string& argument,
+                      const std::string& variable, const std::string& value) {
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child != 0) return child;
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
+  if (getppid() != parent) _exit(kFailure);  // it ended before that
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  std::signal(SIGPIPE, SIG_DFL);
+  dup2(STDERR_FILENO, STDOUT_FILENO);  // what the user's code prints
+  setenv(variable.c_str(), value.c_str(), 1);
+  _exit(become_python({module, argument}, "serve --watch", "torch"));
 }
 
 void add_python_commands(CLI::App& app) {

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "cli/model_diff.h"
 #include "cli/model_summary.h"
 #include "cli/pages.h"
+#include "cli/run_times.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 
@@ -30,6 +32,7 @@ struct InspectArguments {
   ReadOptions read;
   std::vector<std::string> sizes;  // of --cost: NAME=N
   bool cost = false;
+  bool time = false;  // with it: runs the model
   bool graph = false;
   bool json = false;
 };
@@ -67,18 +70,42 @@ DimSizes dim_sizes(const std::vector<std::string>& texts) {
   return sizes;
 }
 
+// Times of a run in ONNX Runtime, where they are asked for.
+std::optional<NodeTimes> times_of(const InspectArguments& arguments, const std::string& path) {
+  if (!arguments.time) return std::nullopt;
+  if (path == "-") base::fail("SX1001", "--time runs a file, and standard input is none");
+  return run_times(path, arguments.sizes);
+}
+
+CostedModel costed(const Model& model, const std::optional<NodeTimes>& times) {
+  return {model.internal(), times ? &*times : nullptr};
+}
+
+// What the page shows: measures of the files, and the times.
+std::vector<viewer::Measure> measures_of(const InspectArguments& arguments,
+                                         const std::optional<NodeTimes>& times,
+                                         const std::optional<NodeTimes>& others = {}) {
+  std::vector<viewer::Measure> measures = read_measures(arguments.measures);
+  if (times) measures.push_back({"time", "ms", *times, others.value_or(NodeTimes())});
+  return measures;
+}
+
 void inspect_model(const InspectArguments& arguments) {
   const Model model = read_model(arguments.file);
-  if (!arguments.html.empty())
-    write_model_page(arguments.html, {model, arguments.input}, arguments.measures);
+  const auto times = times_of(arguments, arguments.input);
+  if (!arguments.html.empty()) {
+    const std::string cost =
+        arguments.cost ? cost_json(costed(model, times), dim_sizes(arguments.sizes)) : "";
+    write_model_page(arguments.html, {model, arguments.input, cost}, measures_of(arguments, times));
+  }
   if (arguments.json) {
     std::string members = summary_json(model.internal());
     if (arguments.graph) members += ", \"text\": " + json_string(model.str());
     if (arguments.cost)
-      members += ", \"cost\": " + cost_json(model.internal(), dim_sizes(arguments.sizes));
+      members += ", \"cost\": " + cost_json(costed(model, times), dim_sizes(arguments.sizes));
     print_json(arguments, members);
   } else if (arguments.cost) {
-    print(cost_text(model.internal(), dim_sizes(arguments.sizes), arguments.depth));
+    print(cost_text(costed(model, times), dim_sizes(arguments.sizes), arguments.depth));
   } else if (arguments.graph) {
     print(model.str());
   } else if (arguments.html.empty()) {
@@ -90,11 +117,21 @@ void compare_models(const InspectArguments& arguments) {
   const Model a = read_model(arguments.file);
   const Model b = read_model(input_file(arguments.other));
   const ModelDiff found = diff(a.internal(), b.internal());
+  const DimSizes sizes = dim_sizes(arguments.sizes);
+  const auto times = times_of(arguments, arguments.input);
+  const auto others = times_of(arguments, arguments.other);
+  const std::string cost = arguments.cost ? cost_json(costed(a, times), sizes) : "";
+  const std::string other_cost = arguments.cost ? cost_json(costed(b, others), sizes) : "";
   if (!arguments.html.empty())
-    write_comparison_page(arguments.html, {a, arguments.input}, {b, arguments.other},
-                          arguments.measures);
+    write_comparison_page(arguments.html, {a, arguments.input, cost},
+                          {b, arguments.other, other_cost}, measures_of(arguments, times, others));
   if (arguments.json) {
-    print_json(arguments, "\"other\": " + json_string(arguments.other) + ", " + diff_json(found));
+    const std::string costs =
+        arguments.cost ? ", \"costs\": [" + cost + ", " + other_cost + "]" : "";
+    print_json(arguments,
+               "\"other\": " + json_string(arguments.other) + ", " + diff_json(found) + costs);
+  } else if (arguments.cost) {
+    print(cost_text(costed(a, times), costed(b, others), sizes, arguments.depth));
   } else {
     print(diff_text(found));
   }
@@ -128,6 +165,8 @@ constexpr const char* kInspectFooter =
     "  sardonyx inspect model.onnx --html model.html    a page to look at the graph\n"
     "  sardonyx inspect model.onnx --cost --size batch=8   multiply-adds, by operator and module\n"
     "  sardonyx inspect before.onnx --diff after.onnx   compare two models\n"
+    "  sardonyx inspect before.onnx --diff after.onnx --cost --time   what changed in cost and "
+    "time\n"
     "  sardonyx inspect model.pt2                       the calls of a captured program";
 
 }  // namespace
@@ -152,8 +191,14 @@ void add_inspect(CLI::App& app, int& exit_code) {
   command->add_option("--depth", arguments->depth, "levels of modules to list")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  command->add_flag("--cost", arguments->cost,
-                    "print multiply-adds and bytes of a model, by operator and module");
+  CLI::Option* const cost = command->add_flag(
+      "--cost", arguments->cost,
+      "print multiply-adds and bytes of a model, by operator and module; with --diff: of both");
+  command
+      ->add_flag(
+          "--time", arguments->time,
+          "with --cost: also the time, of runs in ONNX Runtime with random inputs (in Python)")
+      ->needs(cost);
   command
       ->add_option("--size", arguments->sizes,
                    "with --cost: size of a dynamic dimension (default: 1); repeatable")

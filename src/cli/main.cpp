@@ -35,7 +35,8 @@ void add_commands(CLI::App& app, std::string_view name, int& exit_code) {
       {"convert", add_convert},
       {"inspect", add_inspect},
       {"optimize", add_optimize},
-      {"diff", add_diff}};
+      {"diff", add_diff},
+      {"serve", add_serve}};
   for (const auto& [command, add] : kCommands)
     if (command == name) return add(app, exit_code);
   for (const auto& [command, add] : kCommands) add(app, exit_code);

@@ -12,10 +12,21 @@ namespace sardonyx::cli {
 // Sizes of dynamic dimensions by name.
 using DimSizes = std::map<std::string, std::int64_t>;
 
+// The milliseconds of a run, by what a runtime calls its nodes.
+using NodeTimes = std::map<std::string, double>;
+
+struct CostedModel {
+  onnx::Model& model;
+  const NodeTimes* times = nullptr;  // null where they were not measured
+};
+
 // Dimensions that `sizes` does not name are 1. The types of the model are inferred.
 // Throws SX1001 for a name that no input has.
-std::string cost_text(onnx::Model& model, const DimSizes& sizes, int depth);
-// The same as an object of JSON.
-std::string cost_json(onnx::Model& model, const DimSizes& sizes);
+std::string cost_text(const CostedModel& model, const DimSizes& sizes, int depth);
+// The same of two models, by the names of operators and modules.
+std::string cost_text(const CostedModel& before, const CostedModel& after, const DimSizes& sizes,
+                      int depth);
+// An object of JSON.
+std::string cost_json(const CostedModel& model, const DimSizes& sizes);
 
 }  // namespace sardonyx::cli

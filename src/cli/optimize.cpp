@@ -101,6 +101,10 @@ void add_rules(CLI::App* command, OptimizeArguments& arguments) {
       ->add_flag("--explain", arguments.explain,
                  "print how often each rule was applied, and why others declined")
       ->group("Reports");
+  command
+      ->add_flag("--record-rules", arguments.optimize.record_rules,
+                 "name the rules that made a node in its metadata, which the viewer shows")
+      ->group("Reports");
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include "base/diagnostic.h"
 #include "cli/command.h"
 #include "onnx/infer/infer_model.h"
-#include "viewer/measures.h"
 #include "viewer/page.h"
 
 namespace sardonyx::cli {
@@ -16,13 +15,8 @@ namespace {
 
 viewer::Shown shown(const NamedModel& named) {
   onnx::infer_types(named.model.internal());
-  return {named.model.internal(), std::filesystem::path(named.path).filename().string()};
-}
-
-std::vector<viewer::Measure> read_measures(const std::vector<std::string>& files) {
-  std::vector<viewer::Measure> measures;
-  for (const std::string& file : files) measures.push_back(viewer::read_measure(file));
-  return measures;
+  return {named.model.internal(), std::filesystem::path(named.path).filename().string(),
+          named.cost};
 }
 
 // A page in the place of a model would be the end of it.
@@ -34,6 +28,12 @@ void check_is_no_model(const std::string& page, const NamedModel& model) {
 }
 
 }  // namespace
+
+std::vector<viewer::Measure> read_measures(const std::vector<std::string>& files) {
+  std::vector<viewer::Measure> measures;
+  for (const std::string& file : files) measures.push_back(viewer::read_measure(file));
+  return measures;
+}
 
 void add_measures_option(CLI::App& command, CLI::Option* html, std::vector<std::string>& files) {
   command
@@ -47,16 +47,16 @@ void add_measures_option(CLI::App& command, CLI::Option* html, std::vector<std::
 }
 
 void write_model_page(const std::string& page, const NamedModel& model,
-                      const std::vector<std::string>& measures) {
+                      const std::vector<viewer::Measure>& measures) {
   check_is_no_model(page, model);
-  write_text(page, viewer::model_page(shown(model), read_measures(measures)));
+  write_text(page, viewer::model_page(shown(model), measures));
 }
 
 void write_comparison_page(const std::string& page, const NamedModel& a, const NamedModel& b,
-                           const std::vector<std::string>& measures) {
+                           const std::vector<viewer::Measure>& measures) {
   check_is_no_model(page, a);
   check_is_no_model(page, b);
-  write_text(page, viewer::comparison_page(shown(a), shown(b), read_measures(measures)));
+  write_text(page, viewer::comparison_page(shown(a), shown(b), measures));
 }
 
 }  // namespace sardonyx::cli

@@ -14,7 +14,7 @@ namespace {
 
 // Weights that are looked at for their scales and then coded: they stay in the nearest cache.
 constexpr std::int64_t kRun = 4096;
-constexpr std::int64_t kLargestBlock = 256, kSmallestBlock = 16;
+constexpr std::int64_t kSmallestBlock = 16;
 
 // Rounds scales to what they are stored in.
 void round_scales(std::span<float> scales, base::DType stored) {

@@ -25,11 +25,13 @@ using Floats = hn::CappedTag<float, kLanes>;
 using Words = hn::RebindToUnsigned<Floats>;
 using Signed = hn::RebindToSigned<Floats>;
 using Bytes = hn::Rebind<std::uint8_t, Floats>;
+using Shorts = hn::Rebind<std::int16_t, Floats>;
 using FloatVector = hn::Vec<Floats>;
 
 constexpr Floats kFloats;
 constexpr Words kWords;
 constexpr Signed kSigned;
+constexpr Shorts kShorts;
 constexpr std::size_t kAtOnce = hn::MaxLanes(kFloats);
 constexpr std::size_t kVectors = kLanes / kAtOnce;
 
@@ -113,22 +115,88 @@ HWY_INLINE TrySums<Tag> sum_tries(Tag tag, const float* x, std::size_t n, hn::Ve
   return {hn::Add(even.products, odd.products), hn::Add(even.squares, odd.squares)};
 }
 
+// Weights as whole numbers, the largest at the ends of 16 bits, for a search in 16 bits: twice the
+// lanes of float32, and no sum depends on an order.
+struct WholeWeights {
+  alignas(64) std::array<std::int16_t, kLargestBlock> values;
+  float unit = 0;  // what 1 stands for
+};
+
+// Codes are looked for with so many bits behind the point.
+constexpr int kFraction = 10;
+
+// Nothing where the weights are too small for a unit.
+HWY_INLINE bool to_whole(const float* x, std::size_t n, const Extremes& found,
+                         WholeWeights& weights) {
+  const float by = 32767.0F / std::max(-found.low, found.high);
+  if (!std::isfinite(by)) return false;
+  weights.unit = 1.0F / by;
+  const FloatVector factor = hn::Set(kFloats, by), whole = hn::Set(kFloats, kWhole);
+  for (std::size_t i = 0; i < n; i += kAtOnce) {
+    const FloatVector value =
+        hn::Sub(hn::Add(hn::Mul(hn::LoadU(kFloats, x + i), factor), whole), whole);
+    hn::StoreU(hn::DemoteTo(kShorts, hn::ConvertTo(kSigned, value)), kShorts, &weights.values[i]);
+  }
+  return std::isnormal(weights.unit);
+}
+
+// As sum_tries. `by` is what a weight is multiplied by for its code with `kFraction` bits behind
+// the point, in parts of 2^15.
+template <typename Tag>
+HWY_INLINE TrySums<Tag> sum_whole(Tag tag, const WholeWeights& weights, std::size_t n,
+                                  hn::Vec<Tag> by, int lowest, int highest) {
+  constexpr int kHalf = 1 << (kFraction - 1);
+#if HWY_TARGET == HWY_SCALAR
+  const int factor = hn::GetLane(hn::NearestInt(by));
+  int products = 0, squares = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const int weight = weights.values[i], fine = (weight * factor + (1 << 14)) >> 15;
+    const int code = std::clamp((fine + kHalf) >> kFraction, lowest, highest);
+    products += weight * code;
+    squares += code * code;
+  }
+  return {hn::Set(tag, static_cast<float>(products)), hn::Set(tag, static_cast<float>(squares))};
+#else
+  // Each lane of 32 bits has a step, and two weights at once.
+  constexpr hn::RebindToSigned<Tag> kSums;
+  constexpr hn::RepartitionToNarrow<decltype(kSums)> kPairs;
+  using Sum = hn::Vec<decltype(kSums)>;
+  using Pairs = hn::Vec<decltype(kPairs)>;
+  const Pairs low = hn::Set(kPairs, static_cast<std::int16_t>(lowest));
+  const Pairs high = hn::Set(kPairs, static_cast<std::int16_t>(highest));
+  const Pairs half = hn::Set(kPairs, static_cast<std::int16_t>(kHalf));
+  const Sum word = hn::And(hn::NearestInt(by), hn::Set(kSums, 0xFFFF));
+  const Pairs factor = hn::BitCast(kPairs, hn::Or(word, hn::ShiftLeft<16>(word)));
+  // Some processors put sums of the second of a pair into vectors of their own.
+  Sum products = hn::Zero(kSums), squares = products;
+  Sum more_products = products, more_squares = products;
+  for (std::size_t i = 0; i < n; i += 2) {
+    std::int32_t two;
+    std::memcpy(&two, &weights.values[i], sizeof two);
+    const Pairs weight = hn::BitCast(kPairs, hn::Set(kSums, two));
+    const Pairs fine = hn::Add(hn::MulFixedPoint15(weight, factor), half);
+    const Pairs code = hn::Min(hn::Max(hn::ShiftRight<kFraction>(fine), low), high);
+    products = hn::ReorderWidenMulAccumulate(kSums, weight, code, products, more_products);
+    squares = hn::ReorderWidenMulAccumulate(kSums, code, code, squares, more_squares);
+  }
+  return {hn::ConvertTo(tag, hn::RearrangeToOddPlusEven(products, more_products)),
+          hn::ConvertTo(tag, hn::RearrangeToOddPlusEven(squares, more_squares))};
+#endif
+}
+
 // The step that leaves the least error of those that are tried and of what each makes better: codes
 // by a step, and then the step that does best with them. `gain` is how much of the squares of the
-// weights have no error.
-template <std::size_t kScales>
-HWY_INLINE void try_parts(const float* x, std::size_t n, const std::array<float, kScales>& scales,
-                          int zero, const BlockForm& form, float& gain, Choice& best) {
+// weights have no error, and `unit` what weights of 1 stand for in `sums_by`.
+template <std::size_t kScales, typename SumsBy>
+HWY_INLINE void try_parts(const std::array<float, kScales>& scales, int zero, const Tries& parts,
+                          float unit, const SumsBy& sums_by, float& gain, Choice& best) {
   constexpr hn::CappedTag<float, kScales * kTries> kTag;
   using Vector = hn::Vec<decltype(kTag)>;
-  const Tries& parts = form.bits == 8 ? kParts8 : kParts4;
   alignas(64) std::array<float, kScales * kTries> steps;
   for (std::size_t at = 0; at < steps.size(); ++at)
     steps[at] = scales[at / kTries] * parts[at % kTries];
   for (std::size_t at = 0; at < steps.size(); at += hn::MaxLanes(kTag)) {
-    const Vector inverse = hn::Div(hn::Set(kTag, 1.0F), hn::LoadU(kTag, &steps[at]));
-    const auto sums = sum_tries(kTag, x, n, inverse, static_cast<float>(-zero),
-                                static_cast<float>(form.highest() - zero));
+    const auto sums = sums_by(kTag, hn::LoadU(kTag, &steps[at]), zero);
     const Vector better = hn::Div(sums.products, sums.squares);
     const Vector gains =
         hn::IfThenElseZero(hn::Gt(sums.squares, hn::Zero(kTag)), hn::Mul(better, sums.products));
@@ -136,27 +204,46 @@ HWY_INLINE void try_parts(const float* x, std::size_t n, const std::array<float,
     if (!(most > gain)) continue;
     gain = most;
     const std::size_t first = hn::FindKnownFirstTrue(kTag, hn::Eq(gains, hn::Set(kTag, most)));
-    best = {hn::ExtractLane(better, first), zero};
+    best = {hn::ExtractLane(better, first) * unit, zero};
   }
 }
 
-HWY_INLINE Choice searched(const float* x, std::size_t n, const Choice& first,
-                           const BlockForm& form) {
+// `sums_by` gives the sums of tries by their steps and code of zero.
+template <typename SumsBy>
+HWY_INLINE Choice searched(const Choice& first, const BlockForm& form, const Tries& parts,
+                           float unit, const SumsBy& sums_by) {
   Choice best = first;
   float gain = 0;
   if (form.symmetric) {
     // The other way round the extreme gets the highest code.
     const float other =
         -first.scale * static_cast<float>(form.middle()) / static_cast<float>(form.middle() - 1);
-    try_parts<2>(x, n, {first.scale, other}, first.zero_point, form, gain, best);
+    try_parts<2>({first.scale, other}, first.zero_point, parts, unit, sums_by, gain, best);
     return best;
   }
-  try_parts<1>(x, n, {first.scale}, first.zero_point, form, gain, best);
+  try_parts<1>({first.scale}, first.zero_point, parts, unit, sums_by, gain, best);
   if (form.bits == 8) return best;
   for (const int zero : {first.zero_point - 1, first.zero_point + 1})
     if (zero >= 0 && zero <= form.highest())
-      try_parts<1>(x, n, {first.scale}, zero, form, gain, best);
+      try_parts<1>({first.scale}, zero, parts, unit, sums_by, gain, best);
   return best;
+}
+
+HWY_INLINE Choice searched(const float* x, std::size_t n, const Extremes& found,
+                           const Choice& first, const BlockForm& form) {
+  WholeWeights weights;
+  if (form.bits == 4 && to_whole(x, n, found, weights)) {
+    const auto sums_by = [&](auto tag, auto steps, int zero) HWY_ATTR {
+      const auto one = hn::Set(tag, weights.unit * 32768.0F * (1 << kFraction));
+      return sum_whole(tag, weights, n, hn::Div(one, steps), -zero, form.highest() - zero);
+    };
+    return searched(first, form, kParts4, weights.unit, sums_by);
+  }
+  const auto sums_by = [&](auto tag, auto steps, int zero) HWY_ATTR {
+    return sum_tries(tag, x, n, hn::Div(hn::Set(tag, 1.0F), steps), static_cast<float>(-zero),
+                     static_cast<float>(form.highest() - zero));
+  };
+  return searched(first, form, form.bits == 8 ? kParts8 : kParts4, 1.0F, sums_by);
 }
 
 // Of the weights that are not zero; infinity where all are.
@@ -207,7 +294,7 @@ HWY_INLINE Choice choose(const float* x, std::size_t n, const BlockForm& form) {
   if (!found.is_finite) return {std::numeric_limits<float>::quiet_NaN(), form.middle() - 1};
   Choice choice = by_extremes(found, form);
   if (form.search && choice.scale != 0 && !(form.bits == 4 && on_grid(x, n, found, form, choice)))
-    choice = searched(x, n, choice, form);
+    choice = searched(x, n, found, choice, form);
   return choice;
 }
 

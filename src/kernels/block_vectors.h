@@ -9,6 +9,8 @@
 
 namespace sardonyx::kernels {
 
+constexpr std::size_t kLargestBlock = 256;  // weights that share a scale
+
 // The scale and zero point of each of `blocks` whole blocks, not rounded to what is stored.
 void choose_scales(const float* weights, std::int64_t blocks, const BlockForm& form, float* scales,
                    std::uint8_t* zero_points);

@@ -78,7 +78,8 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
                                    .infer_types = true,
                                    .limits = {},
                                    .tuning = target.tuning,
-                                   .disabled = passes::current_names(options.disable)};
+                                   .disabled = passes::current_names(options.disable),
+                                   .record_rules = options.record_rules};
   // Older models stay what they are, unless they are to become newer ones.
   const bool has_target = options.opset || (own >= kOldestKept && own <= kNewestOpset && !as_it_is);
   if (!has_target || inner.has_training) {

@@ -38,7 +38,7 @@ void LayerInputs::add(std::span<const float> elements, std::span<const std::int6
     const std::size_t places = elements.size() / columns_;
     const std::size_t taken = std::min(count, places);
     for (std::size_t i = 0; i < taken; ++i) {
-      const auto row = elements.subspan(i * places / taken * columns_, columns_);
+      const auto row = elements.subspan(place(i, taken, places) * columns_, columns_);
       rows_.insert(rows_.end(), row.begin(), row.end());
     }
     return;
@@ -53,10 +53,20 @@ void LayerInputs::add(std::span<const float> elements, std::span<const std::int6
     results.push_back(free / strides_[i] + 1);
     places *= results.back();
   }
-  const auto taken = std::min(static_cast<std::int64_t>(count), places);
-  // Not multiples of a size of the picture, which would all be on one of its edges.
-  for (std::int64_t i = 0; i < taken; ++i)
-    add_patch(elements, dims, (i * places + places / 2) / taken % places, results);
+  const std::size_t taken = std::min(count, static_cast<std::size_t>(places));
+  for (std::size_t i = 0; i < taken; ++i) {
+    const std::size_t at = place(i, taken, static_cast<std::size_t>(places));
+    add_patch(elements, dims, static_cast<std::int64_t>(at), results);
+  }
+}
+
+// One of so many parts of the places, and somewhere within it: the same places of each tensor would
+// be on an edge of the pictures, or at the beginning of the texts.
+std::size_t LayerInputs::place(std::size_t part, std::size_t parts, std::size_t places) {
+  constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;  // of 2^64
+  const std::size_t begin = part * places / parts, end = (part + 1) * places / parts;
+  const std::uint64_t within = (taken_++ * kGoldenRatio >> 32) * (end - begin) >> 32;
+  return begin + static_cast<std::size_t>(within);
 }
 
 void LayerInputs::add_patch(std::span<const float> elements, std::span<const std::int64_t> dims,

@@ -14,8 +14,8 @@ class LayerInputs {
  public:
   explicit LayerInputs(const Layer& layer);
 
-  // Takes `count` places of a tensor, evenly spread over it. None where the operator's attributes
-  // are of a kind that nobody samples.
+  // Takes `count` places of a tensor, spread over it and not the same of each one. None where the
+  // operator's attributes are of a kind that nobody samples.
   void add(std::span<const float> elements, std::span<const std::int64_t> dims, std::size_t count);
 
   std::size_t rows() const { return columns_ == 0 ? 0 : rows_.size() / columns_; }
@@ -23,6 +23,7 @@ class LayerInputs {
   std::span<const float> row(std::size_t i) const { return {&rows_[i * columns_], columns_}; }
 
  private:
+  std::size_t place(std::size_t part, std::size_t parts, std::size_t places);
   void add_patch(std::span<const float> elements, std::span<const std::int64_t> dims,
                  std::int64_t place, std::span<const std::int64_t> results);
 
@@ -30,6 +31,7 @@ class LayerInputs {
   bool is_convolution_;
   std::vector<std::int64_t> kernel_, strides_, dilations_, pads_;
   std::size_t columns_ = 0;
+  std::uint64_t taken_ = 0;
   std::vector<float> rows_;
 };
 

@@ -64,10 +64,14 @@ Options options_of(NamedOptions named) {
   if (!(named.percentile > 50 && named.percentile <= 100))
     base::fail("SX1810", fmt::format("{} is no percentile", named.percentile),
                "choose one above 50, and at most 100");
+  if (!(named.rounding_seconds >= 0))
+    base::fail("SX1810", fmt::format("{} is no time to round weights in", named.rounding_seconds),
+               "choose a number of seconds; 0 rounds to nearest");
   options.opset = options.scheme->opset;
   options.ranges = {method_of(named.method), named.percentile};
   options.per_channel = named.per_channel;
   options.correct_bias = named.correct_bias;
+  options.rounding_seconds = named.rounding_seconds;
   options.keep = std::move(named.keep);
   for (const auto& [pattern, type] : named.mixed) mix(options, pattern, type);
   return options;

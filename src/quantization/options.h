@@ -1,6 +1,7 @@
 // The options of quantization as users write them.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@ struct NamedOptions {
   std::string method = "mse";
   double percentile = 99.99;
   bool per_channel = true, correct_bias = true;
+  double rounding_seconds = std::numeric_limits<double>::infinity();
   std::vector<std::string> keep;
   // Patterns with "keep", or the bits of activations: "a8", "a16".
   std::vector<std::pair<std::string, std::string>> mixed;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/diagnostic.h"
 #include "onnx/gen/op.h"
@@ -39,15 +40,27 @@ class Placing {
       : model_(model), target_(target), keep_(precision::patterns(keep)) {}
 
   Placement run() {
-    find_layers();
+    find_products();
     precision::check_used(keep_);
-    find_wanted();
-    find_members();
+    if (keep_what_float_reads()) {
+      const auto kept = std::exchange(result_.kept, {});
+      for (auto* set : {&members_, &wanted_}) set->clear();
+      inputs_.clear();
+      result_ = {};
+      find_products();
+      result_.kept = kept;
+    }
     collect_values();
     return std::move(result_);
   }
 
  private:
+  void find_products() {
+    find_layers();
+    find_wanted();
+    find_members();
+  }
+
   std::optional<QuantizedRole> role_of(const Node* node) const {
     if (node->op == onnx::kUnknownOp || !node->domain.empty()) return std::nullopt;
     const bool has_weight = weight_of(node) != nullptr;
@@ -55,6 +68,8 @@ class Placing {
       if (each.op != node->op) continue;
       if (is_product(each.role) && !has_weight) continue;
       if (each.role == kProduct && has_weight) continue;
+      // Another mode gives elements that the input does not have.
+      if (node->is(Op::kResize) && node->string_or("mode", "nearest") != "nearest") continue;
       return each.role;
     }
     return std::nullopt;
@@ -75,7 +90,7 @@ class Placing {
     for (Node* node = model_.graph->first; node != nullptr; node = node->next) {
       const auto role = role_of(node);
       const bool kept = is_kept(node);
-      if (!role) continue;
+      if (!role || kept_.contains(node)) continue;
       if (kept) {
         kept_.insert(node);
         result_.kept.push_back({node, "it is to be kept"});
@@ -185,6 +200,50 @@ class Placing {
       members_.insert(node);
       for (std::size_t i = 0; i < activations; ++i) inputs_.insert(node->inputs[i]);
     }
+  }
+
+  // Multiply-adds of a product for one element of the batch; 0 where another size is dynamic.
+  static double work_of(const Layer& layer) {
+    const ValueInfo* result = layer.node->outputs[0];
+    if (!result->has_rank || layer.node->is(Op::kConvTranspose)) return 0;
+    const std::vector<std::int64_t>& dims = layer.weight->constant->dims;
+    auto work = static_cast<double>(layer.weight->constant->element_count()) /
+                static_cast<double>(dims[static_cast<std::size_t>(layer.axis)]);
+    for (std::size_t i = 1; i < result->shape.size(); ++i) {
+      const auto size = result->shape[i].known() ? result->shape[i].constant() : std::nullopt;
+      if (!size) return 0;
+      work *= static_cast<double>(*size);
+    }
+    return work;
+  }
+
+  // A product that has an integer kernel only with a quantized result, whose result nothing takes
+  // in integers: rounding it is noise for little time where it is a small part of the model, as
+  // the patches of a vision transformer are. Whether there was one.
+  bool keep_what_float_reads() {
+    constexpr double kMaxShare = 0.03;
+    // What a processor for integers leaves to another one costs more than its multiply-adds.
+    if (!target_.has_cpu_kernels) return false;
+    double all = 0;
+    std::vector<std::pair<double, const Node*>> found;
+    for (const Layer& layer : result_.layers) {
+      const double work = work_of(layer);
+      all += work;
+      if (work > 0 && role_of(layer.node) == kWeightedToInteger &&
+          !is_read_by_member(result_of(layer.node)))
+        found.emplace_back(work, layer.node);
+    }
+    std::ranges::stable_sort(found, {}, [](const auto& each) { return each.first; });
+    double sum = 0;
+    for (const auto& [work, node] : found) {
+      sum += work;
+      if (sum > kMaxShare * all) break;
+      kept_.insert(node);
+      result_.kept.push_back(
+          {node, fmt::format("its result is read in float, and it is {:.1f}% of the multiply-adds",
+                             100 * work / all)});
+    }
+    return sum > 0 && kept_.contains(found.front().second);
   }
 
   bool is_read_by_member(const ValueInfo* value) const {

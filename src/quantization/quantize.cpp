@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "base/diagnostic.h"
@@ -29,6 +31,36 @@ constexpr double kMaxBiasCode = 0x1p29;
 const std::string& name_of(const Node* node) {
   return node->name.empty() ? node->outputs[0]->name : node->name;
 }
+
+// How long rounding by samples may take: what it takes is learnt of the weights before.
+class RoundingTime {
+ public:
+  explicit RoundingTime(double limit) : limit_(limit) {}
+
+  bool is_enough_for(double work) const {
+    const double rate = work_ > 0 ? seconds_ / work_ : 0;
+    return limit_ > 0 && seconds_since_start() + rate * work <= limit_;
+  }
+  // What was rounded since the last call.
+  void add(double work) {
+    const double now = seconds_since_start();
+    if (work > 0) {
+      work_ += work;
+      seconds_ += now - last_;
+    }
+    last_ = now;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  double seconds_since_start() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+
+  double limit_, work_ = 0, seconds_ = 0, last_ = 0;
+  Clock::time_point start_ = Clock::now();
+};
 
 class Quantizing {
  public:
@@ -62,7 +94,7 @@ class Quantizing {
  private:
   // What a layer has once it is quantized.
   struct Addition {
-    const Layer* layer;
+    const Layer* layer = nullptr;
     QuantizedWeight weight;
     std::vector<double> bias;     // in float; empty where it stays without one
     ValueInfo* addend = nullptr;  // the constant that an Add after the layer adds
@@ -129,30 +161,35 @@ class Quantizing {
     return parameters_.at(placement_.root_of(value));
   }
 
-  // The only reader of a product, where it adds a constant to each channel.
+  // What the only reader of a product adds to each channel, where this is a constant.
   static ValueInfo* addend_of(const Layer& layer) {
     const ValueInfo* product = layer.node->outputs[0];
     if (!layer.node->is(Op::kMatMul) || product->uses.size() != 1 || !product->returns.empty())
       return nullptr;
     const Node* sum = product->uses[0].node;
-    if (!sum->is(Op::kAdd)) return nullptr;
-    ValueInfo* const other = sum->input(1 - product->uses[0].index);
-    const bool fits = other != nullptr && other->constant != nullptr &&
-                      other->producer == nullptr && other->constant->dims.size() == 1 &&
-                      other->constant->dims[0] == layer.weight->constant->dims[1] &&
-                      !other->is_pinned && !other->constant->missing;
-    return fits ? other : nullptr;
+    if (!sum->is(Op::kAdd) && !sum->is(Op::kSum)) return nullptr;
+    for (ValueInfo* other : sum->inputs) {
+      const bool fits = other != nullptr && other->constant != nullptr &&
+                        other->producer == nullptr && other->constant->dims.size() == 1 &&
+                        other->constant->dims[0] == layer.weight->constant->dims[1] &&
+                        !other->is_pinned && !other->constant->missing;
+      if (fits) return other;
+    }
+    return nullptr;
   }
 
   std::vector<Addition> quantize_weights() {
-    std::vector<Addition> result;
     WeightForm form;
     form.dtype = options_.scheme->weights;
     form.bits = options_.target->weight_bits;
     form.per_channel = options_.per_channel && options_.target->per_channel;
     form.power_of_two = options_.target->power_of_two;
     form.search = options_.ranges.method == Method::kMse;
-    for (const Layer& layer : placement_.layers) {
+    RoundingTime time(options_.rounding_seconds);
+    std::vector<Addition> result(placement_.layers.size());
+    // Small ones first: what is gained does not depend on the size, and the time does.
+    for (const std::size_t i : by_size()) {
+      const Layer& layer = placement_.layers[i];
       Addition each{&layer, {}, {}, addend_of(layer)};
       const ValueInfo* constant = layer.bias != nullptr ? layer.bias : each.addend;
       if (constant != nullptr) each.bias = constant->constant->reals().value_or(each.bias);
@@ -161,11 +198,29 @@ class Quantizing {
       if (layer.bias != nullptr && has_integer_bias())
         for (const double bias : each.bias)
           least.push_back(static_cast<float>(std::abs(bias) / (scale * kMaxBiasCode)));
-      each.weight = quantize_weight(layer, form, least, samples_of(layer), means_of(layer));
+      const LayerInputs* samples = samples_of(layer);
+      const double work = samples == nullptr ? 0 : work_of(layer, *samples);
+      form.adaptive = time.is_enough_for(work);
+      each.weight = quantize_weight(layer, form, least, samples, means_of(layer));
+      time.add(each.weight.is_adaptive ? work : 0);
       if (options_.correct_bias) correct(each);
-      result.push_back(std::move(each));
+      result[i] = std::move(each);
     }
     return result;
+  }
+
+  static double work_of(const Layer& layer, const LayerInputs& samples) {
+    return static_cast<double>(layer.weight->constant->element_count()) *
+           static_cast<double>(samples.rows());
+  }
+
+  std::vector<std::size_t> by_size() const {
+    std::vector<std::size_t> order(placement_.layers.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+      return placement_.layers[i].weight->constant->element_count();
+    });
+    return order;
   }
 
   bool has_integer_bias() const {
@@ -221,6 +276,7 @@ class Quantizing {
     for (QuantizedLayer& reported : report_.layers) {
       if (reported.output != layer.node->outputs[0]->name) continue;
       reported.weight_error = each.weight.relative_error;
+      reported.is_adaptive = each.weight.is_adaptive;
       reported.bytes_after = each.weight.codes.byte_count() +
                              static_cast<std::int64_t>(each.weight.scales.size() * sizeof(float));
     }
@@ -236,8 +292,9 @@ class Quantizing {
     Tensor bias = Tensor::of_bytes(DType::kFloat32, {count}, std::as_bytes(std::span(floats)));
     if (each.addend != nullptr) {
       if (!options_.correct_bias) return;
-      const onnx::Use use = node->outputs[0]->uses[0];
-      onnx::set_input(use.node, 1 - use.index,
+      Node* const sum = node->outputs[0]->uses[0].node;
+      const auto at = std::ranges::find(sum->inputs, each.addend);
+      onnx::set_input(sum, static_cast<std::size_t>(at - sum->inputs.begin()),
                       model_.add_weight(each.addend->name + "_corrected", std::move(bias)));
       return;
     }

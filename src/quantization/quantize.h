@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,13 +29,17 @@ struct Options {
   RangeOptions ranges;
   bool per_channel = true;
   bool correct_bias = true;
+  // How long weights are rounded by samples, at most; those of the largest products are rounded to
+  // nearest then.
+  double rounding_seconds = std::numeric_limits<double>::infinity();
   std::vector<std::string> keep;
   std::vector<Mixed> mixed;  // the first that matches counts
 };
 
 struct QuantizedLayer {
   std::string name, op, weight, output;
-  double weight_error = 0;  // relative, root mean square
+  double weight_error = 0;   // relative, root mean square
+  bool is_adaptive = false;  // its weight was rounded by samples
   std::int64_t bytes_before = 0, bytes_after = 0;
 };
 

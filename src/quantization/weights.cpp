@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -13,59 +12,12 @@
 #include "kernels/scale_error.h"
 #include "kernels/small_float.h"
 #include "onnx/gen/op.h"
-#include "onnx/graph/pieces.h"
-#include "onnx/graph/recipe.h"
+#include "quantization/weight_layout.h"
 
 namespace sardonyx::quantization {
 namespace {
 
 using base::DType;
-
-std::vector<float> floats_of(const onnx::Tensor& tensor) {
-  const onnx::Tensor held =
-      onnx::derivation_of(tensor) != nullptr ? onnx::computed(tensor) : tensor;
-  std::vector<float> result(static_cast<std::size_t>(held.element_count()));
-  const auto pieces = onnx::pieces_of(held, DType::kFloat32);
-  std::size_t at = 0;
-  onnx::put_pieces(*pieces, [&](std::span<const std::byte> bytes, std::size_t) {
-    std::memcpy(reinterpret_cast<std::byte*>(result.data()) + at, bytes.data(), bytes.size());
-    at += bytes.size();
-  });
-  return result;
-}
-
-// A weight is [outer, channels, inner]; here the elements of each channel follow one another.
-struct Layout {
-  std::size_t outer = 1, channels, inner = 1;
-
-  Layout(const std::vector<std::int64_t>& dims, std::int64_t axis)
-      : channels(static_cast<std::size_t>(dims[static_cast<std::size_t>(axis)])) {
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-      if (static_cast<std::int64_t>(i) < axis) outer *= static_cast<std::size_t>(dims[i]);
-      if (static_cast<std::int64_t>(i) > axis) inner *= static_cast<std::size_t>(dims[i]);
-    }
-  }
-  std::size_t row() const { return outer * inner; }
-
-  template <typename T>
-  std::vector<T> by_channel(std::vector<T> elements) const {
-    if (outer == 1) return elements;
-    std::vector<T> result(elements.size());
-    for (std::size_t o = 0; o < outer; ++o)
-      for (std::size_t c = 0; c < channels; ++c)
-        std::copy_n(&elements[(o * channels + c) * inner], inner, &result[c * row() + o * inner]);
-    return result;
-  }
-  template <typename T>
-  std::vector<T> as_it_was(std::vector<T> elements) const {
-    if (outer == 1) return elements;
-    std::vector<T> result(elements.size());
-    for (std::size_t o = 0; o < outer; ++o)
-      for (std::size_t c = 0; c < channels; ++c)
-        std::copy_n(&elements[c * row() + o * inner], inner, &result[(o * channels + c) * inner]);
-    return result;
-  }
-};
 
 float largest_of(std::span<const float> weights) {
   float largest = 0;
@@ -138,7 +90,8 @@ class Quantizing {
     find_means(means);
     const bool is_float8 = base::is_floating(form_.dtype);
     codes_.resize(weights_.size());
-    if (!is_float8 && inputs_ != nullptr && fits_samples()) {
+    result_.is_adaptive = !is_float8 && form_.adaptive && inputs_ != nullptr && fits_samples();
+    if (result_.is_adaptive) {
       diffuse();
     } else {
       round();
@@ -282,7 +235,7 @@ class Quantizing {
   const Layer& layer_;
   const WeightForm& form_;
   const LayerInputs* inputs_;
-  Layout layout_;
+  WeightLayout layout_;
   float highest_;
   std::vector<float> weights_;
   std::vector<std::int8_t> codes_;

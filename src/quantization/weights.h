@@ -14,12 +14,14 @@ struct WeightForm {
   int bits = 8;
   bool per_channel = true;
   bool power_of_two = false;
-  bool search = true;  // the scale of the least squared error, and not that of the largest weight
+  bool adaptive = true;  // where there are samples: or else each is rounded to nearest
+  bool search = true;    // the scale of the least squared error, and not that of the largest weight
 };
 
 struct QuantizedWeight {
   onnx::Tensor codes;  // as the weight lies
   std::vector<float> scales;
+  bool is_adaptive = false;   // it was rounded by samples
   double relative_error = 0;  // root mean square of the differences, as a part of the weights'
   // Of each output channel: what its mean changes by, for inputs as in the samples.
   std::vector<double> mean_changes;

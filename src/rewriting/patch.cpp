@@ -76,6 +76,7 @@ Node* Patch::made(std::string_view op_type, std::string_view domain, std::vector
   made->attributes = std::move(attributes);
   made->origin = position_->origin;
   made->metadata = position_->metadata;
+  context_.record_rule(made);
   for (std::size_t i = 0; i < outputs; ++i)
     onnx::add_output(made, model.add_value(name, position_->graph));
   return made;
@@ -277,6 +278,7 @@ void Patch::commit() {
 
 void Patch::commit(const Edit& edit) {
   context_.touch(edit.node);
+  context_.record_rule(edit.node);
   for (const ValueInfo* output : edit.node->outputs) context_.touch(output);
   if (!edit.attribute.empty()) {
     onnx::set_attribute(edit.node, edit.attribute, edit.data);

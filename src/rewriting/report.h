@@ -31,6 +31,8 @@ struct Options {
   Tuning tuning = {};
   // The names of rules and passes that do not run.
   std::vector<std::string> disabled = {};
+  // Whether nodes have the names of the rules that made or changed them, as their metadata.
+  bool record_rules = false;
 };
 
 // A rule that had found what it looks for, and left it as it is.

@@ -1,5 +1,7 @@
 #include "rewriting/rule_context.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -20,6 +22,21 @@ std::string name_of(const Node* node) {
 }
 
 }  // namespace
+
+void RuleContext::record_rule(Node* node) const {
+  if (!options_.record_rules || rule_.empty()) return;
+  const auto found =
+      std::ranges::find(node->metadata, kRulesOfANode, &std::pair<std::string, std::string>::first);
+  if (found == node->metadata.end()) {
+    node->metadata.emplace_back(kRulesOfANode, rule_);
+    return;
+  }
+  // What is asked again and again is listed once.
+  std::string& rules = found->second;
+  const std::string listed = ", " + rules + ",";
+  if (listed.find(fmt::format(", {},", rule_)) == std::string::npos)
+    rules += fmt::format(", {}", rule_);
+}
 
 bool RuleContext::decline(const Node* node, std::string reason) {
   std::vector<Declined>& declined = report_.declined;

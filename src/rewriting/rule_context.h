@@ -14,6 +14,10 @@
 
 namespace sardonyx::rewriting {
 
+// The metadata of a node that names its rules, in the order in which they made or changed it:
+// "raise-swish, quick-gelu".
+inline constexpr const char* kRulesOfANode = "sardonyx.rules";
+
 class RuleContext {
  public:
   RuleContext(onnx::Model& model, const Options& options, Report& report)
@@ -27,6 +31,9 @@ class RuleContext {
   bool is_foreign() const { return options_.infer_types; }
   // The version of ONNX's own operators at the node: a function has one of its own.
   std::int64_t opset() const { return opset_; }
+
+  // Adds the rule to the node's metadata, where the options ask for it.
+  void record_rule(onnx::Node* node) const;
 
   // Says why the rule leaves what it has found as it is. Always false, to be returned.
   bool decline(const onnx::Node* node, std::string reason);

@@ -69,6 +69,10 @@ Measure numbers_of(const json::element& document, const std::string& file) {
     double value = 0;
     if (number.get(value) == simdjson::SUCCESS) measure.nodes[std::string(name)] = value;
   }
+  json::object notes;
+  if (document["notes"].get(notes) == simdjson::SUCCESS)
+    for (const auto& [name, note] : notes)
+      if (note.get(text) == simdjson::SUCCESS) measure.notes[std::string(name)] = text;
   return measure;
 }
 

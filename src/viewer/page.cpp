@@ -42,8 +42,9 @@ std::string model_page(const Shown& shown, std::span<const Measure> measures) {
   const Groups groups = groups_of(shown.model);
   Texts texts;
   const std::string model = model_json(shown.model, groups, shown.title, texts);
-  return page(shown.title, fmt::format(R"({{"models":[{}],"measures":{},"texts":{}}})", model,
-                                       measures_json(groups, measures), texts.json()));
+  return page(shown.title,
+              fmt::format(R"({{"models":[{}],"measures":{},"costs":[{}],"texts":{}}})", model,
+                          measures_json(groups, nullptr, measures), shown.cost, texts.json()));
 }
 
 std::string comparison_page(const Shown& a, const Shown& b, std::span<const Measure> measures) {
@@ -51,10 +52,12 @@ std::string comparison_page(const Shown& a, const Shown& b, std::span<const Meas
   Texts texts;
   const std::string first = model_json(a.model, of_a, a.title, texts);
   const std::string second = model_json(b.model, of_b, b.title, texts);
-  return page(a.title + " and " + b.title,
-              fmt::format(R"({{"models":[{},{}],"measures":{},"alignment":{},"texts":{}}})", first,
-                          second, measures_json(of_a, measures),
-                          alignment_json(aligned(of_a, of_b)), texts.json()));
+  return page(
+      a.title + " and " + b.title,
+      fmt::format(
+          R"({{"models":[{},{}],"measures":{},"costs":[{}{}{}],"alignment":{},"texts":{}}})", first,
+          second, measures_json(of_a, &of_b, measures), a.cost, b.cost.empty() ? "" : ",", b.cost,
+          alignment_json(aligned(of_a, of_b)), texts.json()));
 }
 
 }  // namespace sardonyx::viewer

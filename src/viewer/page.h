@@ -12,13 +12,15 @@ namespace sardonyx::viewer {
 struct Shown {
   const onnx::Model& model;
   std::string title;
+  std::string cost = {};  // what `sardonyx inspect --cost --json` prints of it; empty: nothing
 };
 
 // HTML that needs nothing else: no network, no files next to it. Of the weights it has names,
 // types, sizes and statistics. Whatever the model's texts hold, they stay text.
 std::string model_page(const Shown& shown, std::span<const Measure> measures = {});
 
-// Two models side by side, with what differs. Measures are of the first.
+// Two models side by side, with what differs. Measures are of the first, and may have
+// numbers of the second.
 std::string comparison_page(const Shown& a, const Shown& b, std::span<const Measure> measures = {});
 
 }  // namespace sardonyx::viewer

@@ -12,6 +12,7 @@
 #include "sardonyx/report.h"
 #include "viewer/attribute_text.h"
 #include "viewer/layered.h"
+#include "viewer/measured_nodes.h"
 #include "viewer/model_texts.h"
 #include "viewer/statistics.h"
 
@@ -131,7 +132,7 @@ class Writer {
     return numbers;
   }
 
-  // [operator, name, group, attributes, inputs, outputs, frames, call]
+  // [operator, name, group, attributes, inputs, outputs, frames, call, rules]
   std::string node_json(std::size_t index) {
     const Node& node = *groups_.nodes[index];
     std::vector<Index> attributes, frames;
@@ -141,10 +142,11 @@ class Writer {
     }
     for (const std::string_view frame : frames_of(stack_of(node)))
       frames.push_back(texts_.index(frame));
-    return fmt::format("[{},{},{},[{}],[{}],[{}],[{}],{}]", texts_.index(operator_name(node)),
+    return fmt::format("[{},{},{},[{}],[{}],[{}],[{}],{},{}]", texts_.index(operator_name(node)),
                        texts_.index(node.name), groups_.group_of[index], fmt::join(attributes, ","),
                        fmt::join(values(node.inputs), ","), fmt::join(values(node.outputs), ","),
-                       fmt::join(frames, ","), texts_.index(call_of(node).substr(0, kMaxCall)));
+                       fmt::join(frames, ","), texts_.index(call_of(node).substr(0, kMaxCall)),
+                       texts_.index(metadata_of(node, "sardonyx.rules")));
   }
 
   // [name, type, is constant, bytes, statistics]
@@ -190,15 +192,27 @@ class Writer {
   std::vector<std::string> statistics_;
 };
 
-std::optional<double> measured(const Node& node, const Measure& measure) {
-  if (const auto found = measure.nodes.find(node.name); found != measure.nodes.end())
-    return found->second;
-  for (const ValueInfo* output : node.outputs) {
-    if (output == nullptr) continue;
-    if (const auto found = measure.nodes.find(output->name); found != measure.nodes.end())
-      return found->second;
+// A number or null for each node.
+std::string numbers_json(const Groups& groups, const NodeNumbers& found) {
+  std::vector<std::string> numbers;
+  for (const Node* node : groups.nodes) {
+    const auto place = found.find(node);
+    numbers.push_back(place == found.end() ? "null" : number(place->second));
   }
-  return std::nullopt;
+  return fmt::format("[{}]", fmt::join(numbers, ","));
+}
+
+std::string notes_json(const Groups& groups, const std::map<std::string, std::string>& notes) {
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < groups.nodes.size() && !notes.empty(); ++i) {
+    const Node* node = groups.nodes[i];
+    auto found = notes.find(node->name);
+    for (std::size_t k = 0; k < node->outputs.size() && found == notes.end(); ++k)
+      if (node->outputs[k] != nullptr) found = notes.find(node->outputs[k]->name);
+    if (found != notes.end())
+      items.push_back(fmt::format("\"{}\":{}", i, json_string(found->second)));
+  }
+  return fmt::format("{{{}}}", fmt::join(items, ","));
 }
 
 }  // namespace
@@ -217,24 +231,25 @@ std::string model_json(const Model& model, const Groups& groups, std::string_vie
   return Writer(model, groups, texts).json(title);
 }
 
-std::string measures_json(const Groups& groups, std::span<const Measure> measures) {
+std::string measures_json(const Groups& groups, const Groups* others,
+                          std::span<const Measure> measures) {
   std::vector<std::string> items;
   for (const Measure& measure : measures) {
-    std::vector<std::string> numbers;
-    bool is_of_model = false;
-    for (const Node* node : groups.nodes) {
-      const auto found = measured(*node, measure);
-      is_of_model = is_of_model || found;
-      numbers.push_back(found ? number(*found) : "null");
-    }
-    if (!is_of_model)
+    const bool of_parts = is_time(measure.unit);
+    const NodeNumbers found = numbers_of_nodes(measure.nodes, groups.nodes, of_parts);
+    if (found.empty())
       base::fail(
           "SX1001",
           fmt::format("the measures \"{}\" have no number of a node of this model", measure.title),
           "measure the same file, or name nodes as `sardonyx inspect --graph` does");
-    items.push_back(fmt::format(R"({{"title":{},"unit":{},"nodes":[{}]}})",
+    std::string of_other;
+    if (others != nullptr && !measure.others.empty())
+      of_other = ",\"others\":" +
+                 numbers_json(*others, numbers_of_nodes(measure.others, others->nodes, of_parts));
+    items.push_back(fmt::format(R"({{"title":{},"unit":{},"nodes":{}{},"notes":{}}})",
                                 json_string(measure.title), json_string(measure.unit),
-                                fmt::join(numbers, ",")));
+                                numbers_json(groups, found), of_other,
+                                notes_json(groups, measure.notes)));
   }
   return fmt::format("[{}]", fmt::join(items, ","));
 }

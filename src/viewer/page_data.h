@@ -30,8 +30,10 @@ class Texts {
 // weights. Texts are indices into `texts`.
 std::string model_json(const onnx::Model& model, const Groups& groups, std::string_view title,
                        Texts& texts);
-// A list with an object for each measure: title, unit, a number or null for each node.
-std::string measures_json(const Groups& groups, std::span<const Measure> measures);
+// A list with an object for each measure: title, unit, a number or null for each node, the same of
+// the other model, if there is one, and texts by the index of a node.
+std::string measures_json(const Groups& groups, const Groups* others,
+                          std::span<const Measure> measures);
 std::string alignment_json(const Alignment& alignment);
 
 }  // namespace sardonyx::viewer

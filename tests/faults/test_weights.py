@@ -131,8 +131,13 @@ def test_an_interrupt_while_weights_are_written(
         yield interrupt
 
     monkeypatch.setattr("sardonyx._model.program.bytes_written", interrupting)
-    with pytest.raises(KeyboardInterrupt):
-        case.save()
+    # A process that a shell started in the background ignores interrupts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            case.save()
+    finally:
+        signal.signal(signal.SIGINT, before)
     case.assert_untouched()
     monkeypatch.undo()
     case.save()

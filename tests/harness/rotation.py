@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
+
+Case = TypeVar("Case")
 
 
 def rotating(every: int) -> int:
@@ -25,6 +29,11 @@ _LONG_EVERY = int(os.environ.get("SARDONYX_LONG_EVERY", "1"))
 
 
 def long_test(turn: int) -> pytest.MarkDecorator:
-    """Marks a test of ten seconds or more: SARDONYX_LONG_EVERY=4 runs those of one turn in four."""
+    """Marks a test of some seconds: SARDONYX_LONG_EVERY=4 runs those of one turn in four."""
     is_next = turn % _LONG_EVERY == rotating(_LONG_EVERY)
     return pytest.mark.skipif(not is_next, reason="a long test that runs for other commits")
+
+
+def taking_turns(cases: Sequence[Case]) -> Sequence[Case]:
+    """Those of `cases`, each of some seconds, whose turn it is: one in SARDONYX_LONG_EVERY."""
+    return cases[rotating(_LONG_EVERY) :: _LONG_EVERY]

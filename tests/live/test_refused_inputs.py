@@ -75,3 +75,17 @@ def test_dimensions_that_are_no_integers(axis: Any) -> None:
 def test_what_is_no_program(program: Any) -> None:
     with pytest.raises(sardonyx.OnnxExporterError, match=r"SX1001.*path of a file, not"):
         sardonyx.convert(program)
+
+
+@pytest.mark.parametrize(
+    ("f", "says"),
+    [
+        ({"y": X}, r"f, is where the model is saved.*not dict(.|\n)*kwargs=\{\.\.\.\}"),
+        ({0: "batch"}, r"not dict(.|\n)*dynamic_shapes="),
+        (X, r"not Tensor(.|\n)*one tuple"),
+        (3, r"not int"),
+    ],
+)
+def test_inputs_where_the_file_is_named(f: Any, says: str) -> None:
+    with pytest.raises(sardonyx.errors.UsageError, match=r"SX1001(.|\n)*" + says):
+        sardonyx.export(Twice(), (X,), f)

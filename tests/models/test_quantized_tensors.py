@@ -14,6 +14,7 @@ from torch.export import Dim
 from torch.utils import _pytree as pytree
 
 import sardonyx
+from tests.harness.rotation import long_test
 from tests.harness.wellformed import assert_wellformed
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # PyTorch deprecates what is tested here
@@ -236,6 +237,7 @@ def test_layers_quantized_by_their_data(dtype: torch.dtype) -> None:
     assert_right(model, *data, dynamic_shapes=({0: Dim("batch")},))
 
 
+@long_test(1)
 def test_a_transformer_quantized_by_its_data() -> None:
     # A value halfway between two steps may go to either: none of this seed's is.
     torch.manual_seed(0)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from tests.harness import assert_exports
+from tests.harness.rotation import long_test
 
 from .programs import module_of, numbers
 
@@ -103,6 +104,7 @@ small = st.integers(0, 30)
 chains = st.lists(st.tuples(names, small, small, small), min_size=2, max_size=10)
 
 
+@long_test(1)
 @pytest.mark.parametrize("thousand", THOUSANDS, ids=lambda n: f"thousand-{n}")
 def test_chains(thousand: int) -> None:
     @settings(

@@ -97,6 +97,27 @@ def test_onnx_runtime_computes_in_integers(tmp_path: Path) -> None:
     assert decibels(model, quantized) > 30
 
 
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+def test_a_pyramid_is_computed_in_integers(mode: str, tmp_path: Path) -> None:
+    node = helper.make_node
+    nodes = [
+        node("Conv", ["x", "w0"], ["a"], pads=[1, 1, 1, 1]),
+        node("Conv", ["a", "w1"], ["b"], pads=[1, 1, 1, 1], strides=[2, 2]),
+        node("Resize", ["b", "", "s"], ["r"], mode=mode),
+        node("Concat", ["a", "r"], ["c"], axis=1),
+        node("Conv", ["c", "w2"], ["y"]),
+    ]
+    scales = numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), "s")
+    weights = [weight("w0", 8, 3, 3, 3), weight("w1", 8, 8, 3, 3), weight("w2", 4, 16, 1, 1)]
+    model = made(nodes, [*weights, scales], ["n", 3, 16, 16], ["n", 4, 16, 16])
+    quantized, _ = sardonyx.quantize(model, samples())
+    onnx.checker.check_model(quantized, full_check=True)
+    assert decibels(model, quantized) > 28
+    found = loaded_operators(quantized, tmp_path)
+    # Of elements between others there are none of the input's scale.
+    assert found["QLinearConcat"] == (mode == "nearest")
+
+
 def test_least_error_is_better_than_extremes() -> None:
     model = residual_model()
     best, report = sardonyx.quantize(model, samples())
@@ -105,6 +126,38 @@ def test_least_error_is_better_than_extremes() -> None:
     )
     assert decibels(model, best) > decibels(model, plain) + 1
     assert report.snr is not None
+
+
+def test_rounding_by_samples_is_no_worse_for_pictures() -> None:
+    """Samples of pictures are not all of one edge, where zeros are added."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w0"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c"], ["r"]),
+        helper.make_node("Conv", ["r", "w1"], ["d"], pads=[1, 1, 1, 1]),
+        helper.make_node("GlobalAveragePool", ["d"], ["y"]),
+    ]
+    weights = [weight("w0", 16, 3, 3, 3), weight("w1", 8, 16, 3, 3)]
+    model = made(nodes, weights, ["n", 3, 16, 16], ["n", 8, 1, 1])
+    pictures = [np.abs(each) for each in samples(32)]
+    best, _ = sardonyx.quantize(model, pictures, runtime="tensorrt")
+    plain, _ = sardonyx.quantize(model, pictures, runtime="tensorrt", round_adaptively=False)
+    x = {"x": np.concatenate(pictures)}
+    exact, one, two = (session(each).run(None, x)[0] for each in (model, best, plain))
+    assert np.square(one - exact).sum() < np.square(two - exact).sum()
+
+
+def test_rounding_by_samples_ends_in_time() -> None:
+    model = residual_model()
+    _, report = sardonyx.quantize(model, samples(), rounding_seconds=60)
+    assert all(each.is_adaptive for each in report.layers)
+    _, report = sardonyx.quantize(model, samples(), rounding_seconds=0)
+    assert not any(each.is_adaptive for each in report.layers)
+    assert "rounded to nearest" in report.explained()
+    # The first weight may still be rounded by samples; then there is no time for the others.
+    _, report = sardonyx.quantize(model, samples(), rounding_seconds=1e-7)
+    assert not all(each.is_adaptive for each in report.layers)
+    with pytest.raises(sardonyx.OnnxExporterError, match="SX1810"):
+        sardonyx.quantize(model, samples(), rounding_seconds=-1)
 
 
 def test_layers_stay_in_float_until_the_ratio_holds() -> None:

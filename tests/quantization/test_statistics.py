@@ -13,6 +13,7 @@ import torch
 import sardonyx
 from tests.harness.command import run_command
 from tests.harness.json_output import told
+from tests.viewer.test_page import data_of
 
 from .test_quantize import residual_model, samples
 
@@ -92,7 +93,17 @@ def test_commands(tmp_path: Path) -> None:
     assert len(json.loads(errors.read_text())["nodes"]) == 3
     page = tmp_path / "page.html"
     assert not run_command("inspect", out, "--html", page, "--measures", errors).returncode
-    assert "error of quantization" in page.read_text()
+    (measure,) = data_of(page.read_text())["measures"]
+    assert measure["title"] == "error of quantization"
+    assert sum(each is not None for each in measure["nodes"]) == 3
+    assert all("weight error" in note for note in measure["notes"].values())
+
+    words = ("--data", tmp_path / "0.npz", "-o", out, "--measures", errors, "--keep", "stem")
+    assert not run_command("quantize", model, *words).returncode
+    assert not run_command("inspect", out, "--html", page, "--measures", errors).returncode
+    (measure,) = data_of(page.read_text())["measures"]
+    reasons = [note for note in measure["notes"].values() if "float" in note]
+    assert reasons == ["stays in float: it is to be kept"]
 
     done = run_command("quantize", out, "--data", tmp_path / "0.npz", "-o", tmp_path / "again.onnx")
     assert done.returncode == 1

@@ -18,6 +18,7 @@ import pytest
 
 from tests.harness.command import command_path, run_command
 from tests.harness.json_output import told
+from tests.harness.rotation import long_test
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +126,17 @@ def test_what_is_mistyped_is_told(words: list[str], says: str) -> None:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completions_know_every_command_and_option(shell: str) -> None:
     script = run_command("completions", shell).stdout
-    for command in ("convert", "inspect", "optimize", "diff", "run", "doctor", "hf", "man"):
+    for command in (
+        "convert",
+        "inspect",
+        "optimize",
+        "diff",
+        "serve",
+        "run",
+        "doctor",
+        "hf",
+        "man",
+    ):
         assert command in script
     assert "onnxruntime-cpu" in script
     assert ("external-data" if shell == "fish" else "--external-data") in script
@@ -150,7 +161,7 @@ def test_bash_completes_words_of_options() -> None:
 
 
 def test_manual_pages_have_what_help_has() -> None:
-    for command in ("convert", "optimize", "inspect", "hf", "run", "doctor"):
+    for command in ("convert", "optimize", "inspect", "serve", "hf", "run", "doctor"):
         page = run_command("man", command).stdout
         assert page.startswith(f".TH sardonyx\\-{command} 1")
         options = re.findall(r"--[a-z][a-z-]+", run_command(command, "--help").stdout)
@@ -218,6 +229,7 @@ def test_run_says_what_to_install(model: Path, tmp_path: Path) -> None:
     assert "pip install onnxruntime" in ended.stderr
 
 
+@long_test(3)
 def test_doctor_tells_what_is_installed() -> None:
     result = told(in_python("doctor", "--json").stdout, "doctor")
     by_subject = {each["subject"]: each for each in result["findings"]}

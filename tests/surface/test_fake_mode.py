@@ -13,6 +13,7 @@ import safetensors.torch
 import torch
 
 import sardonyx
+from tests.harness.rotation import long_test
 
 
 class MyModel(torch.nn.Module):
@@ -181,6 +182,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
 
 
+@long_test(2)
 def test_seventy_billion_parameters_take_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "large.onnx"
     run = subprocess.run(
@@ -215,6 +217,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
 
 
+@long_test(0)
 def test_shards_go_to_the_file_without_passing_through_memory(tmp_path: Path) -> None:
     folder = tmp_path / "shards"
     folder.mkdir()
@@ -236,6 +239,7 @@ def test_shards_go_to_the_file_without_passing_through_memory(tmp_path: Path) ->
     assert all((held[f"layers.{i}.weight"] == i).all() for i in range(8))
 
 
+@long_test(3)
 def test_a_device_is_first_chosen_while_something_is_captured() -> None:
     program = """
 import torch, sardonyx

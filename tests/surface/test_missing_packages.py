@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.harness.rotation import long_test
+
 LINEAR = "program = sardonyx.export(torch.nn.Linear(2, 2), (torch.rand(1, 2),))"
 
 
@@ -28,12 +30,14 @@ def test_torch(line: str) -> None:
     assert text.endswith("help: pip install torch\n")
 
 
+@long_test(1)
 def test_an_old_torch() -> None:
     text = said("import torch", "torch.__version__ = '2.1.2'", LINEAR)
     assert "PyTorch 2.1.2 is installed, and exporting a model needs 2.6 or newer" in text
     assert "pip install --upgrade 'torch>=2.6'" in text
 
 
+@long_test(2)
 @pytest.mark.parametrize(
     ("package", "line"),
     [

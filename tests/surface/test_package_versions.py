@@ -14,6 +14,7 @@ import pytest
 
 from sardonyx._base import versions
 from sardonyx._base.tested_versions import TESTED
+from tests.harness.rotation import long_test
 
 EXPORT = "sardonyx.export(torch.nn.Linear(2, 2), (torch.rand(1, 2),))"
 
@@ -48,6 +49,7 @@ def beyond(package: str) -> str:
     return f"{major}.{int(minor) + 1}.0"
 
 
+@long_test(0)
 def test_doctor_names_the_releases_that_were_tested(tmp_path: Path) -> None:
     packages = sorted(set(TESTED) - {"python"})
     for package in packages:
@@ -68,6 +70,7 @@ def test_patch_releases_count_as_their_minor_release() -> None:
     assert not versions.is_tested("torch", "1.13.1")
 
 
+@long_test(1)
 def test_an_untested_torch_is_warned_of_once(tmp_path: Path) -> None:
     pretend(tmp_path, "torch", beyond("torch"))
     ended = ran(tmp_path, "-W", "always", "-c", f"import torch, sardonyx\n{EXPORT}\n{EXPORT}")
@@ -77,6 +80,7 @@ def test_an_untested_torch_is_warned_of_once(tmp_path: Path) -> None:
     assert "<string>:2: " in ended.stderr  # where the user calls
 
 
+@long_test(2)
 def test_a_command_prints_one_line_for_an_untested_release(tmp_path: Path) -> None:
     for package in ("torch", "transformers"):
         pretend(tmp_path, package, beyond(package))
@@ -89,6 +93,7 @@ def test_a_command_prints_one_line_for_an_untested_release(tmp_path: Path) -> No
     assert "packages.py" not in ended.stderr
 
 
+@long_test(3)
 def test_the_warning_has_a_category_of_its_own(tmp_path: Path) -> None:
     pretend(tmp_path, "torch", beyond("torch"))
     code = (
@@ -98,6 +103,7 @@ def test_the_warning_has_a_category_of_its_own(tmp_path: Path) -> None:
     assert "Untested" not in ran(tmp_path, "-c", code).stderr
 
 
+@long_test(1)
 def test_doctor_names_packages_that_do_not_fit(tmp_path: Path) -> None:
     """What an extra requires counts where the extra is for what both do."""
     different = {
@@ -116,6 +122,7 @@ def test_doctor_names_packages_that_do_not_fit(tmp_path: Path) -> None:
         assert conflicts[package]["help"].startswith(f"pip install '{other}")
 
 
+@long_test(2)
 def test_a_torchvision_of_another_build_is_named(tmp_path: Path) -> None:
     pretend(tmp_path, "torchvision", "0.28.0", "torch")
     (tmp_path / "torchvision.py").write_text(
@@ -127,6 +134,7 @@ def test_a_torchvision_of_another_build_is_named(tmp_path: Path) -> None:
     assert "torchvision==0.28.0" in found["help"]
 
 
+@long_test(3)
 def test_checkpoints_need_a_torch_that_transformers_takes(tmp_path: Path) -> None:
     pretend(tmp_path, "transformers", "5.23.0", 'torch>=97; extra == "torch"')
     ended = ran(tmp_path, "-m", "sardonyx", "hf", ".", "-o", "out")
@@ -173,6 +181,7 @@ def test_requirements_are_those_that_hold_with_the_packages(
     assert versions.required("no-such-package", others) == []
 
 
+@long_test(0)
 def test_a_torch_without_a_name_of_tracing_still_exports() -> None:
     """Fake-tensor tracing alone imports these names: it is off, and torch.export captures. What
     torch.export does not capture is an error that names the feature."""

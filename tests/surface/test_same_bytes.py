@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from tests.harness.command import command_path
+from tests.harness.rotation import long_test
 
 _PROGRAM = """
 import hashlib, io, torch, sardonyx
@@ -46,6 +47,7 @@ def files(seed: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@long_test(3)
 def test_the_seed_of_hashes_changes_nothing() -> None:
     first = files("1")
     assert len(first) == 3

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from tests.harness.exporting import assert_same_answers, export
+from tests.harness.rotation import taking_turns
 from tests.models.zoo import ZOO
 
 from .openvino import Exported
@@ -28,7 +29,7 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", taking_turns(MODELS))
 def test_answers_are_eager_pytorch_s(name: str) -> None:
     """On the inputs it was captured on and at other sizes."""
     example = ZOO.build(name)

@@ -16,7 +16,7 @@ from sardonyx import ONNXProgram, _native
 from tests.viewer.browser.driving import ARGUMENTS, CHROMIUM
 from tests.viewer.models import transformer
 
-PAGE = Path(__file__).resolve().parents[2] / "src" / "viewer" / "page"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -78,15 +78,17 @@ def test_a_browser_shows_it(program: ONNXProgram, tmp_path: Path) -> None:
     assert "<h2>shown</h2>" in done.stdout
 
 
-def test_the_script_is_in_layers() -> None:
+@pytest.mark.parametrize("layer", ["viewer", "serve"])
+def test_the_script_is_in_layers(layer: str) -> None:
     """Each module imports only those before it, and text never becomes markup."""
-    listed = (PAGE.parents[2] / "cmake" / "embed_page.cmake").read_text(encoding="utf-8")
-    found = re.search(r"set\(modules ([^)]*)\)", listed)
+    page = ROOT / "src" / layer / "page"
+    listed = (ROOT / "cmake" / "embed_page.cmake").read_text(encoding="utf-8")
+    found = re.search(rf"set\(modules_of_{layer}\s([^)]*)\)", listed)
     assert found is not None
     order = found[1].split()
-    assert sorted(order) == sorted(path.name for path in PAGE.glob("*.js"))
+    assert sorted(order) == sorted(path.name for path in page.glob("*.js"))
     for i, name in enumerate(order):
-        text = (PAGE / name).read_text(encoding="utf-8")
+        text = (page / name).read_text(encoding="utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text)
         imported = re.findall(r"from '\./([\w.]+)'", text)
         assert set(imported) <= set(order[:i]), name

@@ -107,7 +107,7 @@ def capture(
                 raise _declined(model, reason) from reason
             report(f"fake-tensor tracing declines: {reason}")
     places: dict[str, Place] = {}
-    frozen, questions, checks = Specializations(), SizeGuards(), DroppedAssertions()
+    specializations, guards, assertions = Specializations(), SizeGuards(), DroppedAssertions()
     spare: Captured | None = None  # where no capture holds for sizes of 1 as well
 
     with (
@@ -120,28 +120,28 @@ def capture(
             kwargs,
             dynamic,
             attempts=attempts,
-            frozen=frozen,
+            specializations=specializations,
             may_trace=may_trace,
             by_sizes=by_sizes,
         ):
             start = time.perf_counter()
-            frozen.python.clear()
-            frozen.elements.clear()
+            specializations.python.clear()
+            specializations.elements.clear()
             try:
                 with (
-                    questions.heard(),
-                    checks.passed(),
+                    guards.heard(),
+                    assertions.passed(),
                     tensors_unmarked((args, kwargs)),
                     module_kept_on_error(model),
                 ):
                     program: Any = strategy.run()
-                notes = [*frozen.notes(), *checks.notes()]
+                notes = [*specializations.notes(), *assertions.notes()]
                 is_kept = False
                 if not _is_script(program):
                     check_squeezes(program)
                     is_kept = bool(kept_axes(program))
-                    check_numbers(_whole(program), model, frozen)
-                    notes += _notes_of_sizes(program, dynamic, places, questions)
+                    check_numbers(_whole(program), model, specializations)
+                    notes += _notes_of_sizes(program, dynamic, places, guards)
             except Exception as error:
                 raise_interrupt(error)
                 attempts.append(Attempt(strategy.name, time.perf_counter() - start, error))
@@ -172,7 +172,7 @@ def capture(
         return spare
     if is_interpreted(model):
         attempts.append(Attempt("PyTorch's converter of TorchScript", 0, model.reason))
-    raise failure(model, args, kwargs, attempts, frozen, report=report)
+    raise failure(model, args, kwargs, attempts, specializations, report=report)
 
 
 def capture_by_trace(
@@ -194,25 +194,25 @@ def capture_by_trace(
 
     args, kwargs = distinct_tensors((args, kwargs))
     example = Example(args, kwargs, dynamic.leaves, doubles)
-    frozen = Specializations()
+    specializations = Specializations()
 
     def by_torch() -> ExportedProgram:
         program: Any = capture(model, args, kwargs, dynamic, report=report, may_trace=True).program
         if _is_script(program):  # the trace again, which would ask for this
-            raise failure(model, args, kwargs, [], frozen, report=report)
+            raise failure(model, args, kwargs, [], specializations, report=report)
         exported: ExportedProgram = program
         return exported
 
     with capturing(model, kwargs):
         try:
-            program: Any = program_of_trace(model, example, frozen, by_torch)
+            program: Any = program_of_trace(model, example, specializations, by_torch)
         except OnnxExporterError:
             raise
         except Exception as error:
             raise_interrupt(error)
             attempts = [Attempt("torch.jit.trace", 0, error)]
-            raise failure(model, args, kwargs, attempts, frozen, report=report) from error
-    return Captured(program, notes=tuple(frozen.notes()))
+            raise failure(model, args, kwargs, attempts, specializations, report=report) from error
+    return Captured(program, notes=tuple(specializations.notes()))
 
 
 def _sizes_kept_by_trace(
@@ -269,11 +269,11 @@ def _quickly(
     """Once as torch.export would capture it. Where the model's own code decides by sizes, or
     computes real numbers of them, once more with both branches and with these numbers in the
     program, which is taken where that succeeds."""
-    start, questions = time.perf_counter(), SizeGuards(keeps_conditions=True)
+    start, guards = time.perf_counter(), SizeGuards(keeps_conditions=True)
 
     def attempt(*, size_branches: bool) -> tuple[ExportedProgram, list[Diagnostic]]:
         return _quick_attempt(
-            model, args, kwargs, dynamic, report, questions=questions, size_branches=size_branches
+            model, args, kwargs, dynamic, report, guards=guards, size_branches=size_branches
         )
 
     failure: DeclinedError | None = None
@@ -287,12 +287,12 @@ def _quickly(
     is_decided = failure is not None or (
         any(map(_is_warned_of, notes))
         and (
-            questions.by_model
+            guards.by_model
             or is_least_raised(program, dynamic.leaves)
             or any(note.op.startswith("aten::slice") for note in notes)
         )
     )
-    is_asked = (questions.by_model or questions.are_any) and not questions.relate_many
+    is_asked = (guards.by_model or guards.are_any) and not guards.relate_many
     is_asked |= isinstance(failure, _ShortSliceError)
     if is_decided and is_asked and follows_size_branches():
         try:
@@ -314,7 +314,7 @@ def _quick_attempt(
     dynamic: DynamicShapes,
     report: Callable[[str], None],
     *,
-    questions: SizeGuards,
+    guards: SizeGuards,
     size_branches: bool,
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
     from .meta_tracer.entry.capture import quick_capture
@@ -325,13 +325,13 @@ def _quick_attempt(
         program.told_by_torch = [note for note in usual.notes if note not in notes]
         return usual.program
 
-    checks = DroppedAssertions()
+    assertions = DroppedAssertions()
     places: dict[str, Place] = {}
-    real = real_sizes(model, questions.codes) if size_branches else nullcontext()
+    real = real_sizes(model, guards.codes) if size_branches else nullcontext()
     with capturing(model, kwargs):
         watching = torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes))
         unmarked = tensors_unmarked((args, kwargs))
-        with questions.heard(), checks.passed(), watching, real, unmarked:
+        with guards.heard(), assertions.passed(), watching, real, unmarked:
             program: Any = quick_capture(
                 model,
                 args,
@@ -343,7 +343,7 @@ def _quick_attempt(
             )
     try:
         check_squeezes(program, symbols_of_ones(program, (args, kwargs), dynamic.leaves))
-        notes = _notes_of_sizes(program, dynamic, places, questions)
+        notes = _notes_of_sizes(program, dynamic, places, guards)
         notes += short_chunks(program, dynamic.leaves)
     except FixedSizeError as error:
         raise DeclinedError(first_line(error)) from error
@@ -351,7 +351,7 @@ def _quick_attempt(
         raise _ShortSliceError("a slice of a size that may be 1")
     if any(map(_asked_by_script, notes)):
         raise DeclinedError("a scripted function asks for a size, which its own branches can keep")
-    return program, [*notes, *checks.notes(), *program.notes]
+    return program, [*notes, *assertions.notes(), *program.notes]
 
 
 # The codes of diagnostics that report a program specialized to some values of dynamic dimensions.
@@ -397,13 +397,13 @@ def _notes_of_sizes(
     program: ExportedProgram,
     dynamic: DynamicShapes,
     places: Mapping[str, Place],
-    questions: SizeGuards,
+    guards: SizeGuards,
 ) -> list[Diagnostic]:
     """Of those that are constant or bounded, and of what was asked of them. FixedSizeError for
     those that must vary."""
     constant = [each.diagnostic() for each in constant_dims(program, dynamic.leaves, places)]
-    bounded = bounded_dims(program, dynamic.leaves, questions)
-    asked = questions.notes(program, dynamic.leaves)
+    bounded = bounded_dims(program, dynamic.leaves, guards)
+    asked = guards.notes(program, dynamic.leaves)
     # Of scripted functions, tracing keeps the branches.
     asked = [replace(n, severity="warning") if _asked_by_script(n) else n for n in asked]
     found = [*constant, *bounded, *asked]

@@ -32,7 +32,7 @@ def failure(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     attempts: list[Attempt],
-    frozen: Specializations,
+    specializations: Specializations,
     *,
     report: Callable[[str], None],
 ) -> OnnxExporterError:
@@ -43,7 +43,7 @@ def failure(
     fixed = [a.error for a in attempts if isinstance(a.error, FixedSizeError)]
     # What asks of a size is nearer to the cause than the number that a strategy tried in its place.
     fixed.sort(key=lambda error: any(each.code == "SX1011" for each in error.diagnostics))
-    if refusals := fixed[0].diagnostics if fixed else frozen.refusals():
+    if refusals := fixed[0].diagnostics if fixed else specializations.refusals():
         text = "\n".join(f"error[{d.code}]: {d.message}\n  help: {d.help}" for d in refusals)
         return CaptureError(text, refusals)
     if wrong := _wrong_arguments(model, args, kwargs):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 _SHOWN = 12
@@ -25,16 +26,18 @@ Times = dict[str, dict[str, float]]
 
 
 def node_times(profile: Path, runs: int) -> Times:
-    """Of a profile over so many runs."""
-    totals: Times = {}
+    """Of a profile over so many runs: medians, so that what else the machine did counts less."""
+    found: dict[str, dict[str, list[float]]] = {}
     for event in json.loads(profile.read_text(encoding="utf-8")):
         name = event.get("name", "")
         if event.get("cat") != "Node" or not name.endswith("_kernel_time"):
             continue
-        nodes = totals.setdefault(event["args"]["op_name"], {})
-        node = name.removesuffix("_kernel_time")
-        nodes[node] = nodes.get(node, 0.0) + event["dur"] / 1e3 / runs
-    return totals
+        nodes = found.setdefault(event["args"]["op_name"], {})
+        nodes.setdefault(name.removesuffix("_kernel_time"), []).append(event["dur"] / 1e3)
+    return {
+        operator: {name: median(each) * len(each) / runs for name, each in nodes.items()}
+        for operator, nodes in found.items()
+    }
 
 
 def by_operator(times: Times) -> list[NodeTime]:

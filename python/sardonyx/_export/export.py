@@ -167,6 +167,7 @@ def export(
     steps = Steps(bool(verbose) or profile or is_log_enabled())
     warn_of_older_options(options)
     options.check()
+    _check_destination(given["f"])
     made: ONNXProgram | None = None
     program: ExportedProgram | None = None
     failure: Exception | None = None
@@ -263,6 +264,24 @@ def _names_of_inputs_and_weights(
     if len(names) - count > len(weights):
         return list(names), {}  # too many, which the conversion reports
     return list(names[:count]), dict(zip(weights, names[count:], strict=False))
+
+
+def _check_destination(f: Any) -> None:
+    """Before the export takes its time. Example inputs are often given where `f` stands."""
+    if f is None or isinstance(f, (str, os.PathLike)) or hasattr(f, "write"):
+        return
+    kind = type(f).__name__
+    if isinstance(f, Mapping):
+        help_text = "name the argument: example inputs by keyword are kwargs={...}, dynamic "
+        help_text += "dimensions are dynamic_shapes={...}"
+    else:
+        help_text = (
+            "example inputs are one tuple, as in sardonyx.export(model, (x, y), 'model.onnx')"
+        )
+    raise usage_error(
+        f"the third argument, f, is where the model is saved: a path or a file, not {kind}",
+        help_text,
+    )
 
 
 def _save(

@@ -83,7 +83,7 @@ class Observation:
     def __init__(self, model: FloatModel, options: Quantization, count: int | None) -> None:
         self._model = model
         self._memory = options.memory
-        rows = max(-(-_ROWS // max(count or 16, 1)), 4) if options.round_adaptively else 0
+        rows = max(-(-_ROWS // max(count or 16, 1)), 4) if options.takes_rows else 0
         self.calibration = _native.Calibration(model.native(), options.native(), rows)
         self.feeds: list[Feed] = []
         self.outputs: list[list[Array]] = []
@@ -195,7 +195,7 @@ def calibrate(
     """
     options = Quantization(
         scheme=scheme or "", runtime=runtime, keep=patterns(keep), round_adaptively=False,
-        memory=memory,
+        memory=memory, equalize="never", smooth="never",
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="sardonyx-") as folder:
         source = FloatModel(model, options.native().opset, Path(folder))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,10 +12,13 @@ from sardonyx import _native
 
 Scheme = Literal["w8a8", "w8a16", "fp8", "w4a16"]
 Method = Literal["minmax", "percentile", "mse", "entropy"]
+# Whether a step that may help or not is taken: where it is measured to help.
+When = Literal["auto", "always", "never"]
 # Of weights alone: the activations stay in floating point.
 WEIGHT_ONLY = "w4a16"
 SCHEMES: tuple[str, ...] = get_args(Scheme)
 METHODS: tuple[str, ...] = get_args(Method)
+WHEN: tuple[str, ...] = get_args(When)
 
 
 @dataclass(frozen=True)
@@ -28,11 +32,19 @@ class Quantization:
     per_channel: bool = True
     correct_bias: bool = True
     round_adaptively: bool = True
+    rounding_seconds: float = math.inf
     keep: tuple[str, ...] = ()
-    mixed: Mapping[str, str] = field(default_factory=dict)
+    mixed: Mapping[str, str] = field(default_factory=dict, hash=False)
     batch: int = 1
     memory: int | None = None  # bytes of values that are observed at once
     force: bool = False
+    equalize: str = "auto"
+    smooth: str = "auto"
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether samples of what products take are kept."""
+        return self.round_adaptively or {self.equalize, self.smooth} != {"never"}
 
     def native(
         self, keep: Iterable[str] = (), mixed: Iterable[tuple[str, str]] = ()
@@ -45,6 +57,7 @@ class Quantization:
             self.percentile,
             self.per_channel,
             self.correct_bias,
+            self.rounding_seconds,
             [*self.keep, *keep],
             [*self.mixed.items(), *mixed],
         )

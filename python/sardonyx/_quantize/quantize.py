@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,8 +19,9 @@ from sardonyx._optimize.optimize import result_of
 
 from .calibrate import Observation, Progress, Statistics, patterns
 from .data import count_of
+from .equalize import EqualizedValue, equalized, is_same, only_asked_for
 from .measure import Noise, layer_noise, output_noise, worst
-from .options import WEIGHT_ONLY, Method, Quantization, Scheme, exactly
+from .options import WEIGHT_ONLY, Method, Quantization, Scheme, When, exactly
 from .report import (
     FloatLayer,
     QuantizationReport,
@@ -58,6 +60,9 @@ def quantize(
     per_channel: bool = True,
     correct_bias: bool = True,
     round_adaptively: bool = True,
+    rounding_seconds: float | None = None,
+    equalize: When = "auto",
+    smooth: When = "auto",
     batch: int = 1,
     memory: int | None = None,
     force: bool = False,
@@ -94,6 +99,14 @@ def quantize(
         correct_bias: whether biases make up for the means that rounded weights change.
         round_adaptively: whether weights are rounded so that products of the samples change least,
             or each to nearest.
+        rounding_seconds: how long the weights of a model are rounded adaptively, at most: those of
+            the largest products are rounded to nearest then, and two runs may differ. None: as long
+            as it takes.
+        equalize: cross-layer equalization: factors move from the channels of a product into the
+            weights of the next one. "auto": where the samples say that the products gain 3 decibels
+            or more, and the outputs are measured to be nearer to those in float; "always": wherever
+            the products gain at all; or "never". Needs samples, which are run twice.
+        smooth: the same from a normalization into the weights after it (SmoothQuant).
         batch: samples of an array that are run at once, where the model's first dimension is
             dynamic.
         memory: bytes that observed values may take at once; the model runs several times over the
@@ -119,12 +132,19 @@ def quantize(
     options = Quantization(
         "" if scheme == WEIGHT_ONLY else scheme or "", runtime, method, percentile,
         per_channel, correct_bias,
-        round_adaptively and method == "mse", patterns(keep), mixed or {}, batch, memory, force,
+        round_adaptively and method == "mse",
+        math.inf if rounding_seconds is None else rounding_seconds,
+        patterns(keep), mixed or {}, batch, memory, force, equalize, smooth,
     )  # fmt: skip
     if data is None and stats is None and scheme != WEIGHT_ONLY:
         raise usage_error("quantization needs samples or statistics", "give `data` or `stats`")
     if data is None and (snr is not None or explain):
         raise usage_error("errors are measured on samples", "give `data`")
+    if "always" in (equalize, smooth) and (stats is not None or isinstance(data, Iterator)):
+        raise usage_error(
+            "equalized models are calibrated anew on the same samples",
+            "give `data` that can be read twice, without `stats`",
+        )
     if scheme == WEIGHT_ONLY and snr is not None:
         raise usage_error("no layer of w4a16 gets more bits by itself", "use `mixed` or `keep`")
     with tempfile.TemporaryDirectory(prefix="sardonyx-") as folder:
@@ -159,6 +179,7 @@ class _Work:
         self._options = options
         self._has_cpu_kernels = options.native().has_cpu_kernels
         self._observation: Observation | None = None
+        self._equalized: tuple[EqualizedValue, ...] = ()
         self._seconds: dict[str, float] = {}
 
     def calibrate(
@@ -166,15 +187,45 @@ class _Work:
     ) -> None:
         begin = time.perf_counter()
         if data is not None:
-            count = count_of(data)
-            self._observation = Observation(self._model, self._options, count)
-            self._observation.run(data, self._options.batch, progress, count)
-        if stats is None:
+            self._observation = self._observed(self._model, data, progress)
+        if stats is not None:
+            self._statistics = _loaded(stats).native
+        else:
             assert self._observation is not None
             self._statistics = self._observation.calibration.statistics
-        else:
-            self._statistics = _loaded(stats).native
+            if not isinstance(data, Iterator):
+                self._equalize(data, progress)
         self._seconds["calibrate"] = time.perf_counter() - begin
+
+    def _observed(self, model: FloatModel, data: Any, progress: Any) -> Observation:
+        count = count_of(data)
+        observation = Observation(model, self._options, count)
+        observation.run(data, self._options.batch, progress, count)
+        return observation
+
+    def _equalize(self, data: Any, progress: Any) -> None:
+        """Goes on with an equalized model, if there is one that is better or was asked for."""
+        assert self._observation is not None
+        model, observation = self._model, self._observation
+        asked_for = only_asked_for(self._options)
+        for options in dict.fromkeys((self._options, asked_for)):
+            found = equalized(model, observation, options)
+            if found is None or not is_same(found.model, observation):
+                continue
+            before = None if options == asked_for else self._noise_of({}, None)
+            after = self._observed(found.model, data, progress)
+            # The same samples measure both, also where the data come in another order each time.
+            after.feeds, after.outputs = observation.feeds, observation.outputs
+            self._use(found.model, after, found.values)
+            if before is None or self._noise_of({}, None) > before:
+                return
+            self._use(model, observation, ())
+
+    def _use(
+        self, model: FloatModel, observation: Observation, values: tuple[EqualizedValue, ...]
+    ) -> None:
+        self._model, self._observation, self._equalized = model, observation, values
+        self._statistics = observation.calibration.statistics
 
     def quantized(self, snr: float | None) -> tuple[_native.Model, QuantizationReport]:
         begin = time.perf_counter()
@@ -220,7 +271,8 @@ class _Work:
             [(exactly(name), to) for name, to in changes.items() if to != KEEP],
         )
         observation = self._observation
-        calibration = None if observation is None else observation.calibration
+        has_samples = observation is not None and self._options.round_adaptively
+        calibration = observation.calibration if observation and has_samples else None
         done = _native.quantize_model(native, self._statistics, calibration, options)
         return native, QuantizationReport(
             self._options.runtime,
@@ -229,6 +281,7 @@ class _Work:
             tuple(FloatLayer(*each) for each in done["kept"]),
             done["values"],
             self._statistics.samples,
+            equalized=self._equalized,
         )
 
     def _noise_of(self, changes: Changes, samples: int | None) -> float:

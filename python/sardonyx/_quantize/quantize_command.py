@@ -13,7 +13,7 @@ from sardonyx._base.commands import run_command
 from sardonyx._base.errors import usage_error
 
 from .arguments import add_common, existing, memory_of, samples_of, show_progress
-from .options import METHODS
+from .options import METHODS, WHEN
 from .quantize import quantize
 
 
@@ -71,6 +71,21 @@ def parser() -> argparse.ArgumentParser:
         help="round each weight to nearest, and not so that products of the samples change least",
     )  # fmt: skip
     made.add_argument(
+        "--rounding-seconds", type=float, metavar="S",
+        help="how long the weights of a model are rounded by samples, at most: those of the "
+        "largest products are rounded to nearest then (default: no limit)",
+    )  # fmt: skip
+    made.add_argument(
+        "--equalize", choices=WHEN, default="auto",
+        help="move factors of channels from a product into the next one, where the error is "
+        "measured to be smaller, wherever the products gain, or never (default: auto)",
+    )  # fmt: skip
+    made.add_argument(
+        "--smooth", choices=WHEN, default="auto",
+        help="the same from a normalization into the weights after it, as SmoothQuant does "
+        "(default: auto)",
+    )  # fmt: skip
+    made.add_argument(
         "--force", action="store_true",
         help="quantize a model in QDQ form anew, of what it computes dequantized",
     )  # fmt: skip
@@ -104,6 +119,9 @@ def _run(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         per_channel=not options.per_tensor,
         correct_bias=not options.no_bias_correction,
         round_adaptively=not options.nearest,
+        rounding_seconds=options.rounding_seconds,
+        equalize=options.equalize,
+        smooth=options.smooth,
         batch=options.batch,
         memory=memory_of(options),
         force=options.force,

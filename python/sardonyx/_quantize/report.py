@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from sardonyx._base.errors import LowAccuracyWarning
 
+from .equalize import EqualizedValue
+
 # In decibels. Below it, the noise of the outputs is a third of them and more.
 LOW_SNR = 10.0
 
@@ -20,10 +22,17 @@ class QuantizedLayer(NamedTuple):
     weight: str
     output: str
     weight_error: float  # root mean square, as a part of the weight's
+    is_adaptive: bool  # its weight was rounded by samples, and not to nearest
     bytes_before: int
     bytes_after: int
     snr: float | None = None  # of its output, in decibels, with all before it quantized, too
     more_bits: str = ""  # why its activations have more bits than those of other layers
+
+    def note(self) -> str:
+        """How it was quantized."""
+        nearest = "" if self.is_adaptive else ", rounded to nearest"
+        more = f"; more bits: {self.more_bits}" if self.more_bits else ""
+        return f"weight error {self.weight_error:.2%}{nearest}{more}"
 
 
 class FloatLayer(NamedTuple):
@@ -49,6 +58,7 @@ class QuantizationReport:
             all outputs. None without samples.
         outputs: the same of each output.
         seconds: the time of each step.
+        equalized: activations whose channels were given like magnitudes.
     """
 
     runtime: str
@@ -60,6 +70,7 @@ class QuantizationReport:
     snr: float | None = None
     outputs: dict[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    equalized: tuple[EqualizedValue, ...] = ()
 
     @property
     def bytes_before(self) -> int:
@@ -76,6 +87,7 @@ class QuantizationReport:
         made = asdict(self)
         made["layers"] = [each._asdict() for each in self.layers]
         made["kept"] = [each._asdict() for each in self.kept]
+        made["equalized"] = [each._asdict() for each in self.equalized]
         return made
 
     def __str__(self) -> str:
@@ -96,23 +108,28 @@ class QuantizationReport:
 
     def measures(self) -> dict[str, Any]:
         """The error of the output of each layer, as `sardonyx inspect --html --measures` reads it:
-        the noise as a part of the signal, in percent."""
+        the noise as a part of the signal, in percent; and what is to be said of layers, such as why
+        they stay in float."""
         errors = {
             each.output: 100 * 10 ** (-each.snr / 20)
             for each in self.layers
             if each.snr is not None
         }
-        return {"title": "error of quantization", "unit": "%", "nodes": errors}
+        notes = {each.output: each.note() for each in self.layers}
+        notes |= {each.name: f"stays in float: {each.reason}" for each in self.kept}
+        for value in self.equalized:
+            for name in value.layers:
+                output = next((each.output for each in self.layers if each.name == name), name)
+                notes[output] = f"{notes.get(output, '')}; {value.note()}".removeprefix("; ")
+        return {"title": "error of quantization", "unit": "%", "nodes": errors, "notes": notes}
 
     def explained(self) -> str:
         """The text with a line for each layer."""
         lines = [str(self)]
         for layer in self.layers:
             snr = "" if layer.snr is None else f", output {layer.snr:.1f} dB"
-            more = f"; more bits: {layer.more_bits}" if layer.more_bits else ""
-            lines.append(
-                f"{layer.op} {layer.name}: weight error {layer.weight_error:.2%}{snr}{more}"
-            )
+            lines.append(f"{layer.op} {layer.name}: {layer.note()}{snr}")
+        lines += [f"{each.name}: {each.note()}" for each in self.equalized]
         lines += [f"{each.op} {each.name} stays in float: {each.reason}" for each in self.kept]
         return "\n".join(lines)
 

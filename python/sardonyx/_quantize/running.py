@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,6 +39,13 @@ class FloatModel:
         _native.write(native, str(self.path))
         self.inputs = tuple(_input(*each) for each in native.inputs)
         self.outputs = tuple(name for name, dtype, _ in native.outputs if dtype == "float32")
+
+    def replaced(self, native: _native.Model) -> FloatModel:
+        """Another model with the same inputs and outputs, as a file next to this one."""
+        other = copy.copy(self)
+        other.path = self.folder / "equalized.onnx"
+        _native.write(native, str(other.path))
+        return other
 
     def native(self) -> _native.Model:
         """The model anew, over the mapped file."""

@@ -62,8 +62,8 @@ def quantize_weights(
 
 def _layer(weight: HeldWeight) -> QuantizedLayer:
     return QuantizedLayer(
-        weight.name, weight.type, weight.name, "", weight.relative_error, weight.bytes_before,
-        weight.bytes,
+        weight.name, weight.type, weight.name, "", weight.relative_error, False,
+        weight.bytes_before, weight.bytes,
     )  # fmt: skip
 
 

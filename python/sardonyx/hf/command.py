@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +12,6 @@ from sardonyx._optimize.dims import numbers
 from sardonyx._optimize.precision import PRECISIONS
 
 from .base.tasks import TASKS, WITH_PAST
-
-# Imports and the capture make many objects and little garbage: looking for it at Python's own pace
-# takes a sixth of a small export.
-_OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,7 +38,6 @@ def _positive(text: str) -> int:
 
 
 def _export(options: argparse.Namespace) -> Any:
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     _quieten()  # first: it reports packages that are not installed
     from sardonyx._base.threads import set_num_threads
 
@@ -67,6 +61,11 @@ def _export(options: argparse.Namespace) -> Any:
         image_size=options.image_size,
         adapters=options.adapter,
         merge_adapters=options.merge_adapter,
+        split=options.split,
+        last_logits=options.last_logits,
+        hidden_states=options.hidden_states,
+        draft=options.draft,
+        static_cache=options.static_cache,
         progress=Progress() if options.json or options.quiet else to_standard_error(),
     )
 
@@ -130,6 +129,7 @@ def parser() -> argparse.ArgumentParser:
         "--merge-adapter", action="append", default=[], metavar="FOLDER",
         help="LoRA adapter of peft that is merged into the weights; may be repeated",
     )  # fmt: skip
+    _add_options_of_decoders(made)
     made.add_argument(
         "--trust-remote-code", action="store_true", help="run code that the checkpoint brings"
     )
@@ -140,3 +140,22 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--json", action="store_true", help="print the report as JSON")
     made.add_argument("--quiet", action="store_true", help="no progress on standard error")
     return made
+
+
+def _add_options_of_decoders(made: argparse.ArgumentParser) -> None:
+    made.add_argument(
+        "--split", type=_positive, metavar="N",
+        help="write the layers as N files, with one for the embeddings and one for the head",
+    )  # fmt: skip
+    made.add_argument("--last-logits", action="store_true", help="logits of the last token alone")
+    made.add_argument(
+        "--hidden-states", action="store_true", help="what the head reads is a further output"
+    )
+    made.add_argument(
+        "--draft", metavar="FOLDER",
+        help="checkpoint of a smaller model that proposes tokens; onnxruntime-genai only",
+    )  # fmt: skip
+    made.add_argument(
+        "--static-cache", type=_positive, metavar="N",
+        help="a cache with places for N tokens, which the model writes into; default: it grows",
+    )  # fmt: skip

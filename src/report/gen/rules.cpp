@@ -26,6 +26,9 @@ constexpr Rule kRules[] = {
     {"SX1018", "command line and usage", "note: a Python branch depends on data or sizes, as in if mask.any(); both branches are traced into an If", "nothing; torch.cond gives smaller branches"},
     {"SX1019", "command line and usage", "--fixed or --max names a dimension that no input has, or a number outside of the dimension's range; or the model's metadata sardonyx.dim.batch is no range", "use a name and a number of those in the message; correct the metadata, or remove it"},
     {"SX1025", "command line and usage", "warning: the model is exported in training mode, and a module in it computes in another way then: dropout is random, statistics are those of the batch", "call model.eval() first; training=TrainingMode.PRESERVE says that it is intended"},
+    {"SX1030", "command line and usage", "sardonyx serve can't listen on the address, or this installation has no HTTP server", "leave --port out, or choose another one; see the message"},
+    {"SX1031", "command line and usage", "a file that was given to the page of sardonyx serve is too large, has a name that isn't allowed, came twice, or did not arrive whole", "name it on the command line, sardonyx serve FILE, or rename it"},
+    {"SX1032", "command line and usage", "the function that sardonyx serve --watch exports raises, or returns something else than a model and its example inputs", "correct the line in the message; the function returns model, (x, y) or model, (x, y), {\"dynamic_shapes\": ...}"},
     {"SX1101", "files and archives", "a file can't be opened or mapped", "check the path and its permissions; it must be a regular file"},
     {"SX1102", "files and archives", "the zip archive is damaged or truncated, or the file is not a zip archive", "save it again; check that it was copied completely. .onnx files are for sardonyx optimize"},
     {"SX1103", "files and archives", "the archive uses a feature that isn't supported: encryption, compression other than deflate, big-endian data", "save it again, or repack it with stored entries"},
@@ -122,6 +125,7 @@ constexpr Rule kRules[] = {
     {"SX2009", "Hugging Face checkpoints", "the model's cache isn't supported: it holds something else than tensors, its sizes are unknown, the runtime doesn't support it, or the model specializes the sequence length", "export without a cache: a task without -with-past"},
     {"SX2010", "Hugging Face checkpoints", "the checkpoint's weights can't be referenced in place: they are symbolic links, or not in the folder of the models or below it", "copy the checkpoint with its files, write into its own folder, or leave out --weights-in-place"},
     {"SX2011", "Hugging Face checkpoints", "a LoRA adapter can't be read, is of another kind than LoRA, or doesn't fit the model; each layer is listed", "use the adapter's own base model, or merge it with peft"},
+    {"SX2012", "Hugging Face checkpoints", "an option for decoders doesn't fit the model: --split beyond its layers, a --draft of another vocabulary, logits or hidden states of a model without a head, an option for one file where the model is several", "see the message, which has what the model allows"},
 };
 
 }  // namespace

@@ -33,6 +33,7 @@ constexpr QuantizedOperator kOnnxRuntimeOperators[] = {
     {Op::kConcat, kComputes},
     {Op::kRelu, kActivation},
     {Op::kClip, kActivation},
+    {Op::kResize, kSameScale},
     SARDONYX_MOVES_ELEMENTS,
 };
 

@@ -78,8 +78,10 @@ function domainOf(_, node) {
 export const HEAT = 100;  // colors of measures begin here: 100 is none of it, 110 the most
 const STEPS = 10;
 
-function byMeasure({title, unit, nodes}) {
-  const known = nodes.filter(each => each !== null);
+function byMeasure(measure) {
+  const {title, unit, nodes, others} = measure;
+  const all = [...nodes, ...others ?? []];
+  const known = all.filter(each => each !== null);
   const most = Math.max(...known, 0);
   const share = number => most > 0 ? Math.sqrt(number / most) : 0;  // small ones are seen, too
   const text = number => `${Number(number.toPrecision(3))} ${unit}`.trim();
@@ -87,23 +89,23 @@ function byMeasure({title, unit, nodes}) {
   const sums = new Map();
   // Of a group the sum of what was measured in it.
   const sumOf = (model, group) => {
-    if (!model.isFirst) return null;
-    if (!sums.has(group)) {
-      const inside = model.nodesIn(group).map(node => nodes[node]).filter(each => each !== null);
-      sums.set(group, inside.length ? inside.reduce((sum, each) => sum + each, 0) : null);
+    const key = `${model.isFirst} ${group}`;
+    if (!sums.has(key)) {
+      const inside = model.nodesIn(group).map(node => measure.of(model, node)).filter(each => each !== null);
+      sums.set(key, inside.length ? inside.reduce((sum, each) => sum + each, 0) : null);
     }
-    return sums.get(group);
+    return sums.get(key);
   };
   return {
     title,
     measure: (model, isGroup, index) => {
-      const number = isGroup ? sumOf(model, index) : model.isFirst ? nodes[index] : null;
+      const number = isGroup ? sumOf(model, index) : measure.of(model, index);
       return number === null ? null : text(number);
     },
-    colorOf: (model, node) => color(model.isFirst ? nodes[node.id] : null),
+    colorOf: (model, node) => color(measure.of(model, node.id)),
     groupColor: (model, group) => sumOf(model, group) === null ? null : color(sumOf(model, group)),
     legend: [...[0, 0.25, 1].map(part => [HEAT + Math.round(STEPS * Math.sqrt(part)), text(most * part)]),
-             ...(known.length < nodes.length ? [[NEUTRAL, 'not measured']] : [])],
+             ...(known.length < all.length ? [[NEUTRAL, 'not measured']] : [])],
   };
 }
 

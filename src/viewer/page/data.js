@@ -92,20 +92,36 @@ function readGroup(row, id, text) {
           bytes, weights, places, near, far, children: [], nodes: [], depth: 0};
 }
 
-function readNode([op, name, group, attributes, inputs, outputs, frames, call], id, text) {
+function readNode([op, name, group, attributes, inputs, outputs, frames, call, rules], id, text) {
   const pairs = [];
   for (let i = 0; i < attributes.length; i += 2) {
     pairs.push([text(attributes[i]), text(attributes[i + 1])]);
   }
   return {id, op: text(op), name: text(name), group, attributes: pairs, inputs, outputs,
-          frames: frames.map(text), call: text(call), expands: -1};
+          frames: frames.map(text), call: text(call), rules: text(rules).split(', ').filter(Boolean), expands: -1};
+}
+
+// Numbers of nodes of the first model, and of the second where there are `others`.
+class Measure {
+  constructor({title, unit, nodes, others, notes}) {
+    Object.assign(this, {title, unit, nodes, others: others ?? null, notes: notes ?? {}});
+  }
+
+  numbersOf(model) {
+    return model.isFirst ? this.nodes : this.others;
+  }
+
+  of(model, node) {
+    return this.numbersOf(model)?.[node] ?? null;
+  }
 }
 
 export function readPage(element) {
   const data = JSON.parse(element.textContent);
   return {
     models: data.models.map(model => new Model(model, data.texts)),
-    measures: data.measures,
+    measures: data.measures.map(measure => new Measure(measure)),
+    costs: data.costs ?? [],
     alignment: data.alignment ?? null,
   };
 }

@@ -1,4 +1,5 @@
 // Details of what is selected. Everything that a node is linked with is a button that leads there.
+import {chartOf, costsOf} from './charts.js';
 import {FUNCTION, IN, NODE_WITH_BODIES, OUT, plural, sizeText} from './data.js';
 import {button, make} from './elements.js';
 import {statisticsOf} from './histogram.js';
@@ -31,6 +32,9 @@ export class Panel {
     return [
       make('h2', {}, model.title), facts,
       page.alignment && this.#differences(),
+      ...costsOf(page.costs),
+      ...page.measures.flatMap(measure => chartOf(measure, model,
+        node => this.actions.select({kind: 'node', index: node}))),
       ...this.#values('Inputs', placesOf(root, IN)), ...this.#values('Outputs', placesOf(root, OUT)),
       ...this.#operators(model.nodes.filter(node => model.rootOf(node.group) === root.id)),
     ];
@@ -65,7 +69,7 @@ export class Panel {
 
   node(index) {
     const {model, page, actions} = this, node = model.nodes[index];
-    const measured = page.measures.map(measure => [measure, model.isFirst ? measure.nodes[index] : null])
+    const measured = page.measures.map(measure => [measure, measure.of(model, index)])
       .filter(([, number]) => number !== null);
     return [
       make('h2', {}, node.op), make('p', {className: 'name'}, node.name || 'without a name'),
@@ -79,6 +83,7 @@ export class Panel {
       this.#changes(index),
       ...measured.map(([measure, number]) => make('p', {}, `${measure.title}: `,
         make('b', {}, `${Number(number.toPrecision(4))} ${measure.unit}`))),
+      ...page.measures.map(({notes}) => model.isFirst && notes[index] && make('p', {}, notes[index])),
       ...this.#attributes(node),
       ...this.#values('Inputs', node.inputs, 'producer'), ...this.#values('Outputs', node.outputs, 'readers'),
       ...this.#code(node),
@@ -115,7 +120,7 @@ export class Panel {
   }
 
   // The innermost frame first; the others on demand.
-  #code({frames, call}) {
+  #code({frames, call, rules}) {
     const found = [];
     if (frames.length) {
       const [last, ...before] = [...frames].reverse();
@@ -125,6 +130,10 @@ export class Panel {
       }
     }
     if (call) found.push(make('h3', {}, 'Made from the captured call'), make('pre', {}, call));
+    if (rules.length) {
+      found.push(make('h3', {}, 'Rules that made or changed it'),
+        make('ol', {className: 'refs rules'}, ...rules.map(rule => make('li', {}, rule))));
+    }
     return found;
   }
 

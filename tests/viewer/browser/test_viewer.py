@@ -175,6 +175,25 @@ def test_times_are_colors(browser: Any, pages: Path) -> None:
     shown.check()
 
 
+def test_measures_are_a_chart_by_node(browser: Any, pages: Path) -> None:
+    measures = pages / "errors.json"
+    document = {
+        "title": "error of quantization", "unit": "%", "nodes": {"/embed/Gather": 2.5},
+        "notes": {"/embed/Gather": "weight error 0.5%", "/head/MatMul": "stays in float: <b>why"},
+    }  # fmt: skip
+    measures.write_text(json.dumps(document), encoding="utf-8")
+    page = browser.new_page()
+    shown = Viewer(page, write(pages, "model", "--measures", measures, "--cost"))
+    chart = shown.panel.inner_text()
+    for text in ("error of quantization, by node", "2.5 %", "weight error 0.5%", "<b>why"):
+        assert text in chart
+    assert "multiply-adds" in chart
+    shown.panel.get_by_role("button", name="Gather /embed/Gather", exact=True).click()
+    shown.wait_for_heading("Gather")
+    assert "weight error 0.5%" in shown.panel.inner_text()
+    shown.check()
+
+
 def test_functions_and_bodies(browser: Any, tmp_path: Path) -> None:
     onnx.save(with_a_function(), tmp_path / "model.onnx")
     page = browser.new_page()

@@ -51,9 +51,9 @@ _LENGTH_BY_ELEMENTS = (
 
 
 @contextmanager
-def telling_of_elements(frozen: Specializations) -> Iterator[None]:
-    """Within it, `frozen` gets the lines where Python asks a traced model's tensors for elements
-    that come from its inputs, or how many of something such elements select."""
+def telling_of_elements(specializations: Specializations) -> Iterator[None]:
+    """Within it, `specializations` gets the lines where Python asks a traced model's tensors for
+    elements that come from its inputs, or how many of something such elements select."""
     kind: Any = torch.Tensor
     number = kind.__int__
 
@@ -65,7 +65,7 @@ def telling_of_elements(frozen: Specializations) -> Iterator[None]:
                 return method(tensor, *args, **kwargs)
             place = user_place()
             if _decides(name, tensor):
-                frozen.elements.append(place or Place("", 0))
+                specializations.elements.append(place or Place("", 0))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 result = method(tensor, *args, **kwargs)

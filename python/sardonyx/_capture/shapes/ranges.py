@@ -20,14 +20,14 @@ _ENDLESS = 1 << 48
 
 
 def bounded_dims(
-    program: ExportedProgram, leaves: Sequence[Leaf], questions: SizeGuards
+    program: ExportedProgram, leaves: Sequence[Leaf], guards: SizeGuards
 ) -> list[Diagnostic]:
     """What tells of each dimension that fewer sizes are known to be right for than the user said:
     an error where it must vary, and a branch of the model asks; a note where a check does, which
     raises of other sizes in PyTorch, too."""
     ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
     return [
-        _note(name, axis, wanted, bounds, questions.asker_of_bound(str(size_of(value, axis))))
+        _note(name, axis, wanted, bounds, guards.asker_of_bound(str(size_of(value, axis))))
         for name, value, leaf in named_inputs(program, leaves)
         for axis, wanted in leaf.dims.items()
         if axis != SCALAR

@@ -20,23 +20,24 @@ def draft(
     kwargs: Mapping[str, Any],
     dynamic_shapes: Any,
     *,
-    frozen: Specializations,
+    specializations: Specializations,
     may_freeze: bool,
 ) -> ExportedProgram:
     """A program that may lack the kernels by which PyTorch reasons about shapes.
 
     Where it decides by the example's data what other data would decide otherwise, raises
-    SpecializedBranchError, or tells `frozen` so where it `may_freeze`; what is scripted it may not.
+    SpecializedBranchError, or tells `specializations` so where it `may_freeze`; what is scripted it
+    may not.
     """
     program = torch_export.draft_export(model, args, kwargs, dynamic_shapes)
     decided = list(_decided_by_data(program))
-    if decided and (frozen.scripted or not may_freeze):
+    if decided and (specializations.scripted or not may_freeze):
         lines = "".join(f"\n    {line}" for line in decided)
         raise SpecializedBranchError(
             f"data-dependent control flow, of which the model would have the example's:{lines}\n"
             "  write it with torch.cond or torch.where; export(..., dynamo=False) freezes it"
         )
-    frozen.python += decided
+    specializations.python += decided
     return program
 
 

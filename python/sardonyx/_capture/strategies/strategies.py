@@ -59,7 +59,7 @@ def strategies(
     dynamic: DynamicShapes,
     *,
     attempts: list[Attempt],
-    frozen: Specializations,
+    specializations: Specializations,
     may_trace: bool,
     by_sizes: bool,
 ) -> Iterator[Strategy]:
@@ -90,13 +90,13 @@ def strategies(
         from sardonyx._capture.trace.tracing import program_of_trace
 
         example = Example(args, kwargs, dynamic.leaves, doubles=may_trace)
-        return program_of_trace(model, example, frozen, exported_trace)
+        return program_of_trace(model, example, specializations, exported_trace)
 
     def of_trace_by_sizes() -> ScriptProgram:
         with warnings.catch_warnings():  # notes say the same
             warnings.simplefilter("ignore")
             program = of_trace()
-        if places := dict.fromkeys(frozen.elements):
+        if places := dict.fromkeys(specializations.elements):
             raise RuntimeError(
                 "data-dependent values, which tracing does not keep: " + "; ".join(map(str, places))
             )
@@ -105,9 +105,9 @@ def strategies(
     def exported_trace() -> ExportedProgram:
         from sardonyx._capture.trace.tracing import traced
 
-        module = traced(model, args, kwargs, frozen)
+        module = traced(model, args, kwargs, specializations)
         program = export(False, dynamic.shapes, module)
-        check_numbers(program, module, frozen)
+        check_numbers(program, module, specializations)
         return program
 
     def oblivious() -> ExportedProgram:
@@ -160,7 +160,14 @@ def strategies(
         return
     yield Strategy(
         "draft export",
-        lambda: draft(model, args, kwargs, dynamic.shapes, frozen=frozen, may_freeze=may_trace),
+        lambda: draft(
+            model,
+            args,
+            kwargs,
+            dynamic.shapes,
+            specializations=specializations,
+            may_freeze=may_trace,
+        ),
     )
 
 

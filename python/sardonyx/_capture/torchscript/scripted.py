@@ -113,7 +113,7 @@ def readings_of(module: torch.nn.Module) -> Readings:
 
 
 def check_numbers(
-    program: ExportedProgram, module: torch.nn.Module, frozen: Specializations
+    program: ExportedProgram, module: torch.nn.Module, specializations: Specializations
 ) -> None:
     """SpecializedBranchError where the program of a module that TorchScript was made into reads a
     number of a tensor, and computes with another in its place.
@@ -123,7 +123,7 @@ def check_numbers(
     """
     numbers = readings_of(module).numbers
     if numbers and _leaves_numbers_unread(program):
-        frozen.scripted += numbers
+        specializations.scripted += numbers
         raise SpecializedBranchError("numbers that TorchScript makes of data are constants here")
 
 

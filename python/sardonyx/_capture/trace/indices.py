@@ -27,16 +27,16 @@ class _KeepingBounds(TorchFunctionMode):
     are gone: Python takes tensors for sequences from then on, and torch.tensor([tensor(3)]) asks
     each for its length."""
 
-    def __init__(self, frozen: Specializations) -> None:
+    def __init__(self, specializations: Specializations) -> None:
         super().__init__()
-        self._frozen = frozen
+        self._specializations = specializations
 
     def __torch_function__(
         self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         if function not in _SLICING:
             return function(*args, **(kwargs or {}))
-        with self._frozen.keeping_integers():
+        with self._specializations.keeping_integers():
             if function is torch.Tensor.__setitem__ and _is_traced(args[-1]):
                 return _written(*args)
             return function(*args, **(kwargs or {}))
@@ -67,16 +67,21 @@ def _without_ones(value: torch.Tensor, most: int) -> torch.Tensor:
 
 
 @contextmanager
-def telling_of_indices(frozen: Specializations) -> Iterator[None]:
-    """Within it, `frozen` gets the lines of the model that ask a traced tensor for its index."""
+def telling_of_indices(specializations: Specializations) -> Iterator[None]:
+    """Within it, `specializations` gets the lines of the model that ask a traced tensor for its
+    index."""
     kind: Any = torch.Tensor
     index = kind.__index__
 
     def noted(tensor: torch.Tensor) -> int:
-        if not frozen.keeping and torchscript.is_tracing() and (place := user_place()) is not None:
-            frozen.python.append(place)
+        if (
+            not specializations.keeping
+            and torchscript.is_tracing()
+            and (place := user_place()) is not None
+        ):
+            specializations.python.append(place)
         number: int = index(tensor)
         return number
 
-    with replaced([Replacement(kind, "__index__", noted)]), _KeepingBounds(frozen):
+    with replaced([Replacement(kind, "__index__", noted)]), _KeepingBounds(specializations):
         yield

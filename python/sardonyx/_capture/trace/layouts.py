@@ -16,9 +16,9 @@ from sardonyx._torch_private import torchscript
 
 
 @contextmanager
-def telling_of_strides(frozen: Specializations) -> Iterator[None]:
-    """Within it, `frozen` gets the lines of the model that ask for strides of a traced tensor whose
-    sizes may vary."""
+def telling_of_strides(specializations: Specializations) -> Iterator[None]:
+    """Within it, `specializations` gets the lines of the model that ask for strides of a traced
+    tensor whose sizes may vary."""
     kind: Any = torch.Tensor
     stride = kind.stride
 
@@ -27,7 +27,7 @@ def telling_of_strides(frozen: Specializations) -> Iterator[None]:
             shape: Any = tensor.shape  # of tensors, while it is traced
             sizes = [size for size in shape if isinstance(size, torch.Tensor)]
             if any(map(varies, sizes)) and (place := user_place()) is not None:
-                frozen.python.append(place)
+                specializations.python.append(place)
         return stride(tensor, *args, **kwargs)
 
     with replaced([Replacement(kind, "stride", noted)]):

@@ -28,10 +28,10 @@ _numbers = itertools.count()
 
 
 @contextmanager
-def numbers_kept_in_operators(frozen: Specializations, made: list[Any]) -> Iterator[None]:
+def numbers_kept_in_operators(specializations: Specializations, made: list[Any]) -> Iterator[None]:
     """Within it, such a call is recorded as one of a function that reads the numbers of tensors;
-    these functions go into `made`, and live no longer. `frozen` gets the lines of what no function
-    can be made of."""
+    these functions go into `made`, and live no longer. `specializations` gets the lines of
+    what no function can be made of."""
 
     def keeping(call: Callable[..., Any]) -> Callable[..., Any]:
         def called(op: Any, *args: Any, **kwargs: Any) -> Any:
@@ -47,7 +47,7 @@ def numbers_kept_in_operators(frozen: Specializations, made: list[Any]) -> Itera
                 function, tensors = _function(schema, given)
             except (RuntimeError, TypeError):
                 if (place := user_place()) is not None:
-                    frozen.python.append(place)
+                    specializations.python.append(place)
                 return call(op, *args, **kwargs)
             made.append(function)
             return function(*tensors)

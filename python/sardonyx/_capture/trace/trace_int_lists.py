@@ -21,17 +21,17 @@ from sardonyx._torch_private import torchscript
 
 
 @contextmanager
-def numbers_kept_in_lists(frozen: Specializations) -> Iterator[None]:
+def numbers_kept_in_lists(specializations: Specializations) -> Iterator[None]:
     """Within it, functions of PyTorch that take a number for a list get the list, of which tracing
-    keeps what it holds, and tensors made of numbers are stacked of them. `frozen` gets the lines of
-    convolutions whose strides, say, are such numbers: of these tracing keeps nothing."""
-    others = _stand_ins(frozen)
+    keeps what it holds, and tensors made of numbers are stacked of them. `specializations` gets the
+    lines of convolutions whose strides, say, are such numbers: of these tracing keeps nothing."""
+    others = _stand_ins(specializations)
     scripted = torchscript.function_table()
     # Functions that are scripted while the model is traced call these, too.
     names = {id(other): scripted[id(f)] for f, other in others.items() if id(f) in scripted}
     scripted.update(names)
     try:
-        with replaced(_replacements(others, frozen)):
+        with replaced(_replacements(others, specializations)):
             yield
     finally:
         for each in names:
@@ -49,14 +49,16 @@ _BUILTINS = {types.BuiltinFunctionType, types.MethodDescriptorType}
 _CONVOLUTIONS = {f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2, 3)}
 
 
-def _replacements(others: Mapping[Any, Any], frozen: Specializations) -> Iterator[Replacement]:
+def _replacements(
+    others: Mapping[Any, Any], specializations: Specializations
+) -> Iterator[Replacement]:
     """For what modules call these functions, PyTorch's and others, and for methods of tensors."""
     for name, value in vars(torchscript.native().TensorBase).items():
         if name in vars(torch.Tensor):  # in Python, with other parameters
             continue
         if type(value) in _BUILTINS and _takes_numbers(value.__name__):
-            yield Replacement(torch.Tensor, name, _keeping(value, frozen))
-    yield Replacement(torch.Tensor, "split", _splitting(torch.Tensor.split, frozen))
+            yield Replacement(torch.Tensor, name, _keeping(value, specializations))
+    yield Replacement(torch.Tensor, "split", _splitting(torch.Tensor.split, specializations))
     for module in list(sys.modules.values()):
         if isinstance(module, types.ModuleType):
             for name, value in list(vars(module).items()):
@@ -64,18 +66,20 @@ def _replacements(others: Mapping[Any, Any], frozen: Specializations) -> Iterato
                     yield Replacement(module, name, other)
 
 
-def _stand_ins(frozen: Specializations) -> Mapping[Any, Any]:
-    made: dict[Any, Any] = {f: _stacking(f, frozen) for f in (torch.tensor, torch.as_tensor)}
+def _stand_ins(specializations: Specializations) -> Mapping[Any, Any]:
+    made: dict[Any, Any] = {
+        f: _stacking(f, specializations) for f in (torch.tensor, torch.as_tensor)
+    }
     for space in torchscript.functions_in_python():
         for value in vars(space).values():
             if type(value) not in _BUILTINS or value in made:
                 continue
             if value.__name__ in _CONVOLUTIONS:
-                made[value] = _telling(value, frozen)
+                made[value] = _telling(value, specializations)
             elif space is torch and value.__name__ in _without_results():
                 made[value] = _by_operator(value)
             elif _takes_numbers(value.__name__):
-                made[value] = _keeping(value, frozen)
+                made[value] = _keeping(value, specializations)
     return made
 
 
@@ -119,7 +123,7 @@ def _with_integers() -> frozenset[str]:
     )
 
 
-def _splitting(function: Any, frozen: Specializations) -> Callable[..., Any]:
+def _splitting(function: Any, specializations: Specializations) -> Callable[..., Any]:
     """Tensor.split, which is Python and makes an integer of a tensor."""
 
     native = torchscript.functions_of_torch()
@@ -128,7 +132,7 @@ def _splitting(function: Any, frozen: Specializations) -> Callable[..., Any]:
     def split(self: torch.Tensor, split_size: Any, dim: int = 0) -> Any:
         if not _is_number(split_size):
             return function(self, split_size, dim)
-        with frozen.keeping_integers():
+        with specializations.keeping_integers():
             return native.split(self, split_size, dim)
 
     return split
@@ -161,7 +165,7 @@ def _takes_numbers(name: str) -> bool:
     return name in _parameters() or name in _with_integers()
 
 
-def _keeping(function: Any, frozen: Specializations) -> Callable[..., Any]:
+def _keeping(function: Any, specializations: Specializations) -> Callable[..., Any]:
     parameters = _parameters().get(function.__name__, ())
 
     @functools.wraps(function)
@@ -172,13 +176,13 @@ def _keeping(function: Any, frozen: Specializations) -> Callable[..., Any]:
                 given[position] = [given[position]] * length
             elif name in kwargs and _is_number(kwargs[name]):
                 kwargs[name] = [kwargs[name]] * length
-        with frozen.keeping_integers():
+        with specializations.keeping_integers():
             return function(*given, **kwargs)
 
     return called
 
 
-def _telling(function: Any, frozen: Specializations) -> Callable[..., Any]:
+def _telling(function: Any, specializations: Specializations) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         rest: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
@@ -186,13 +190,13 @@ def _telling(function: Any, frozen: Specializations) -> Callable[..., Any]:
             rest.pop(data, None)
         has_number = any(map(_is_number, _leaves(list(rest.values()))))
         if has_number and (place := user_place()) is not None:
-            frozen.python.append(place)
+            specializations.python.append(place)
         return function(*args, **kwargs)
 
     return called
 
 
-def _stacking(function: Any, frozen: Specializations) -> Callable[..., torch.Tensor]:
+def _stacking(function: Any, specializations: Specializations) -> Callable[..., torch.Tensor]:
     """torch.tensor, of whose results tracing warns that they are constants, whatever they are."""
 
     @functools.wraps(function)
@@ -209,7 +213,7 @@ def _stacking(function: Any, frozen: Specializations) -> Callable[..., torch.Ten
                 parts = [part.to(constant.device, constant.dtype) for part in every]
                 return torch.stack(parts).reshape(constant.shape)
         if leaves and (place := user_place()) is not None:
-            frozen.python.append(place)
+            specializations.python.append(place)
         return constant
 
     return made

@@ -40,40 +40,40 @@ def traced(
     model: torch.nn.Module,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
-    frozen: Specializations,
+    specializations: Specializations,
 ) -> torch.nn.Module:
     """A module of the operators that the example runs through, with the same parameters.
 
-    Branches and loops of Python that depend on data are as the example took them; `frozen` gets
-    their lines, and those of scripted functions, which stay what they are. Raises what
+    Branches and loops of Python that depend on data are as the example took them; `specializations`
+    gets their lines, and those of scripted functions, which stay what they are. Raises what
     torch.jit.trace raises.
     """
     bound = inspect.signature(model.forward).bind(*args, **kwargs)
     with torch.no_grad():
         with (
-            _tracer_warnings(frozen),
+            _tracer_warnings(specializations),
             buffers_put_back(model),
             own_linspace(),
-            numbers_kept_in_lists(frozen),
+            numbers_kept_in_lists(specializations),
             checks_of_sizes(),
             numbers_kept_in_calls() as made,
-            numbers_kept_in_operators(frozen, made),
+            numbers_kept_in_operators(specializations, made),
         ):
             script = torch.jit.trace(model, bound.args, check_trace=False)
             object.__setattr__(script, _MADE, made)
-        frozen.scripted += decided_by_data(script.inlined_graph)
+        specializations.scripted += decided_by_data(script.inlined_graph)
         return as_module(script, bound.args, {})
 
 
 def program_of_trace(
     model: torch.nn.Module,
     example: Example,
-    frozen: Specializations,
+    specializations: Specializations,
     export: Callable[[], ExportedProgram],
 ) -> ScriptProgram:
     """What torch.jit.trace sees of the model, with sizes and scripted control flow kept.
 
-    `frozen` gets the lines of Python whose branches and loops
+    `specializations` gets the lines of Python whose branches and loops
     are as the example took them. Raises what torch.jit.trace raises, and ProgramError of what ONNX
     cannot say.
     """
@@ -98,15 +98,15 @@ def program_of_trace(
     examples = tuple(tensor for _, tensor, _ in tensors)
     with (
         torch.no_grad(),
-        _tracer_warnings(frozen),
+        _tracer_warnings(specializations),
         module_kept(model),
         buffers_put_back(model),
         _attached(model, run),
         own_linspace(),
-        numbers_kept_in_lists(frozen),
+        numbers_kept_in_lists(specializations),
         checks_of_sizes(),
         numbers_kept_in_calls() as made,
-        numbers_kept_in_operators(frozen, made),
+        numbers_kept_in_operators(specializations, made),
     ):
         script = torch.jit.trace_module(model, {_METHOD: examples}, check_trace=False)
         object.__setattr__(script, _MADE, made)
@@ -151,17 +151,18 @@ def _as_tensor(result: Any) -> torch.Tensor | None:
 
 
 @contextmanager
-def _tracer_warnings(frozen: Specializations) -> Iterator[None]:
-    """Within it, `frozen` gets what PyTorch warns of as frozen by tracing, and what it should."""
+def _tracer_warnings(specializations: Specializations) -> Iterator[None]:
+    """Within it, `specializations` gets what PyTorch warns of as frozen by tracing, and what it
+    should."""
     with (
         warnings.catch_warnings(record=True) as caught,
-        telling_of_elements(frozen),
-        telling_of_indices(frozen),
-        telling_of_strides(frozen),
+        telling_of_elements(specializations),
+        telling_of_indices(specializations),
+        telling_of_strides(specializations),
     ):
         warnings.simplefilter("always", torchscript.tracer_warning())
         yield
     for each in caught:
         if issubclass(each.category, torchscript.tracer_warning()):
-            frozen.python.append(Place(each.filename, each.lineno))
+            specializations.python.append(Place(each.filename, each.lineno))
         warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

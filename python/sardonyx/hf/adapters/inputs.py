@@ -20,7 +20,7 @@ from sardonyx._base.packages import package
 from sardonyx._model.program import ONNXProgram
 from sardonyx._runtime.values import to_runtime
 from sardonyx.hf.base.example import Tensors
-from sardonyx.hf.base.parts import Part
+from sardonyx.hf.base.parts import Part, variants
 
 from .adapter import SUFFIX, Adapter
 
@@ -73,7 +73,7 @@ class AdapterInputs:
     def in_force(self, part: Part) -> Iterator[None]:
         """Within it, the layers of the model add what the inputs of a run come to."""
         given: Tensors = {}
-        modules = {id(each.module): each.module for each in _variants(part)}
+        modules = {id(each.module): each.module for each in variants(part)}
 
         def take(_: Any, args: tuple[Any, ...]) -> Any:
             inputs = dict(args[0])
@@ -114,13 +114,6 @@ class AdapterInputs:
             files.append(folder / f"{adapter.name}{SUFFIX}")
             made.export_adapter(str(files[-1]))
         return files
-
-
-def _variants(part: Part) -> Iterator[Part]:
-    yield part
-    for other in (part.one_token, part.one_row, part.unpadded):
-        if other is not None:
-            yield from _variants(other)
 
 
 def _adding(given: Tensors, down: str, up: str) -> Any:

@@ -104,6 +104,14 @@ class Part:
         return re.sub(r"\binputs_(\w+)", lambda found: names.get(found[1], found[0]), message)
 
 
+def variants(part: Part) -> Iterator[Part]:
+    """The part, and all that may be captured in its place."""
+    yield part
+    for other in (part.one_token, part.one_row, part.unpadded):
+        if other is not None:
+            yield from variants(other)
+
+
 def without_padding(
     one: Part, masks: Collection[str], having: Callable[[Tensors], torch.nn.Module]
 ) -> Part | None:

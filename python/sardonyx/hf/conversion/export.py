@@ -16,6 +16,7 @@ from sardonyx.hf.checkpoints.checkpoint import GGUF
 from sardonyx.hf.output.report import Report
 
 from .adapting import Adapters
+from .decoder_options import DecoderOptions
 from .job import Job
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ def export(
     image_size: int | None = None,
     adapters: Sequence[str | os.PathLike[str]] = (),
     merge_adapters: Sequence[str | os.PathLike[str]] = (),
+    split: int | None = None,
+    last_logits: bool = False,
+    hidden_states: bool = False,
+    draft: str | os.PathLike[str] | None = None,
+    static_cache: int | None = None,
     capture: CaptureStrategy = "auto",
     fixed: Mapping[str, int] | None = None,
     max_sizes: Mapping[str, int] | None = None,
@@ -87,6 +93,14 @@ def export(
             `<folder's name>.onnx_adapter` for each, to be given to a run of ONNX Runtime or
             onnxruntime-genai. Without one, the model is as without adapters.
         merge_adapters: folders of LoRA adapters that are merged into the weights, in this order.
+        split: into how many files the layers go, in their order: "layers_0.onnx" and so on, with
+            "embeddings.onnx" before them and "head.onnx" after them. Each weight is there once.
+        last_logits: logits are those of the last token alone, [batch, 1, vocabulary].
+        hidden_states: a further output, what the head reads: [batch, sequence, hidden size].
+        draft: the folder of a smaller checkpoint with the same vocabulary, whose tokens
+            onnxruntime-genai has the model check several at a time; written to "draft".
+        static_cache: for how many tokens the cache has places, prompt included: a buffer of this
+            size that the model writes new tokens into. By default the cache grows.
         capture: as for `sardonyx.export`.
         fixed: as for `sardonyx.optimize`.
         max_sizes: as for `sardonyx.optimize`.
@@ -98,7 +112,7 @@ def export(
 
     Raises:
         UsageError: an argument is invalid (SX2002 task, SX2003 remote code, SX2008 folder, SX2010
-            weights in place, SX2011 adapters).
+            weights in place, SX2011 adapters, SX2012 options of decoders).
         ProgramError: the checkpoint is incomplete (SX2001, SX2004, SX2005).
 
         Also what `sardonyx.export` raises.
@@ -108,19 +122,25 @@ def export(
     from sardonyx.hf.inputs.image_inputs import of_size
 
     transformers()
+    target = dataclasses.replace(
+        _target(precision, _of_provider(runtime, provider), opset, capture),
+        fixed=dict(fixed or {}),
+        max_sizes=dict(max_sizes or {}),
+    )
+    decoder = DecoderOptions(
+        split, last_logits, hidden_states, Path(draft) if draft else None, static_cache
+    )
+    decoder.check(adapted=bool(adapters), runtime=target.runtime)
     job = Job(
         _place(model, out, weights_in_place),
         weights_in_place,
         task,
-        dataclasses.replace(
-            _target(precision, _of_provider(runtime, provider), opset, capture),
-            fixed=dict(fixed or {}),
-            max_sizes=dict(max_sizes or {}),
-        ),
+        target,
         progress or Silent(),
         adapters=Adapters(
             [Path(each) for each in adapters], [Path(each) for each in merge_adapters]
         ),
+        decoder=decoder,
     )
     if image_size is not None and image_size < 1:
         raise refusal("SX1001", f"there is no image of {image_size} pixels a side", "", UsageError)

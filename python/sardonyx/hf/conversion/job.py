@@ -23,6 +23,8 @@ from sardonyx.hf.output.page import page
 from sardonyx.hf.output.report import ExportedPart, Report
 from sardonyx.hf.output.writing import PAGE, PIPELINE, REPORT, copy_companions, describe, new_folder
 
+from .adapting import Adapters
+
 if TYPE_CHECKING:
     import torch
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from sardonyx.hf.checkpoints.weights import PlacedWeights
     from sardonyx.hf.components.sentence_embeddings import SentencePooling
 
-    from .adapting import Adapters
+    from .decoder_options import DecoderOptions
     from .graphs import ExportTarget
 
 _NOTHING_STAYS = (
@@ -66,6 +68,7 @@ class Job:
         progress: Progress,
         *,
         adapters: Adapters,
+        decoder: DecoderOptions,
     ) -> None:
         self._out = out
         self._in_place = in_place
@@ -76,6 +79,7 @@ class Job:
         self._dims: set[str] = set()
         self._progress = progress
         self._adapters = adapters
+        self._decoder = decoder
         self._sentences: SentencePooling | None = None
         # The values of block-wise quantized weights, for verification.
         self._values: DequantizedValues | None = None
@@ -105,6 +109,7 @@ class Job:
             if self._sentences is not None:
                 chosen = choose(checkpoint.config, "feature-extraction")
         self._watch_values(verify)
+        self._check_draft(checkpoint.config, folder, trust_remote_code)
         self._settings = settings_in(checkpoint.folder)
         weights = weights_of(checkpoint)
         with self._folder(folder, weights.paths, verify) as staging, ExitStack() as cleaning:
@@ -127,6 +132,7 @@ class Job:
                 report.notes.append(_NOTHING_STAYS)
             if not self._in_place:
                 self._copy(folder, checkpoint, staging)
+            self._add_draft(staging, report, trust_remote_code)
             if verify:
                 held = None if weights.is_plain and not self._adapters.merged else placed
                 self._verify(checkpoint, chosen, staging, report, held)
@@ -171,6 +177,7 @@ class Job:
             "--weights-in-place": self._in_place,
             "--task": self._task is not None,
             "--adapter": bool(self._adapters),
+            **dict.fromkeys(self._decoder.given, True),
         }
         option = next((name for name, is_given in given.items() if is_given), None)
         if option is not None:
@@ -209,6 +216,7 @@ class Job:
                 "sardonyx.export takes any module", UsageError,
             )  # fmt: skip
         chosen = choose(config, self._task, type(model))
+        self._check_draft(config, None, False)
         self._adapters.read(model)
         chosen, notes = self._settled(model, chosen)
         self._settings = settings_of(config.to_dict()) if hasattr(config, "to_dict") else {}
@@ -220,12 +228,31 @@ class Job:
             config.save_pretrained(staging)
             if getattr(model, "generation_config", None) is not None:
                 model.generation_config.save_pretrained(staging)
+            self._add_draft(staging, report, False)
             if verify:
                 # Values in few bits are put into it.
                 own = copy.deepcopy(model) if self._values else model
                 self._compare(own, chosen, staging, report)
             _write_report(report, self._progress, staging)
         return report
+
+    def _check_draft(self, config: Any, folder: Path | None, trusted: bool) -> None:
+        if self._decoder.draft is not None:
+            from .drafting import check_vocabulary
+
+            check_vocabulary(self._decoder.draft, config, folder, trusted)
+
+    def _add_draft(self, staging: Path, report: Report, trusted: bool) -> None:
+        """Exports the model that proposes tokens, in the same precision for the same runtime."""
+        if self._decoder.draft is None:
+            return
+        from .drafting import FOLDER, add_draft
+
+        job = Job(
+            staging / FOLDER, False, None, self._target, self._progress,
+            adapters=Adapters([], []), decoder=self._decoder.of_draft(),
+        )  # fmt: skip
+        add_draft(staging, job.of_folder(self._decoder.draft, trusted, False), report)
 
     def _watch_values(self, verify: bool) -> None:
         from sardonyx.hf.checkpoints.dequantized_reference import DequantizedValues
@@ -311,12 +338,14 @@ class Job:
 
         one_width = genai.is_for(self._target.runtime)
         programs: dict[str, ONNXProgram] = {}
-        for wanted in self._adapters.one(parts_of(model, chosen, self._sentences, one_width)):
+        wanted_parts = parts_of(model, chosen, self._sentences, one_width)
+        for wanted in self._decoder.one(self._adapters.one(wanted_parts)):
             part, program = self._write_part(wanted, model, placed, staging, report)
             if one_width and chosen.with_past:
-                self._describe_for_genai(program, part, model, staging)
+                self._describe_for_genai(program, part, model, staging, report)
             programs[part.name] = program
         self._check_dims()
+        report.static_cache = self._decoder.static_cache or 0
         report.adapters = self._adapters.write(programs, staging)
         both = encoder_decoders.merged(programs)
         if both is not None and encoder_decoders.reads_blocks(programs):
@@ -328,7 +357,12 @@ class Job:
             report.parts.append(_described(both, path, stays))
 
     def _describe_for_genai(
-        self, program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
+        self,
+        program: ONNXProgram,
+        part: Part,
+        model: torch.nn.Module,
+        staging: Path,
+        report: Report,
     ) -> None:
         """Writes the runtime's configuration. SX2009 where it does not run the model."""
         from sardonyx.hf.output import genai
@@ -340,7 +374,16 @@ class Job:
                 "--runtime onnxruntime exports it for ONNX Runtime itself",
             )
         file, runtime = f"{part.name}.onnx", self._target.runtime
-        genai.write_genai_config(staging, file, program._native, model, runtime)
+        stages = [each for each in report.parts if each.file in report.pipeline]
+        genai.write_genai_config(
+            staging,
+            file,
+            program._native,
+            model,
+            runtime=runtime,
+            stages=stages,
+            longest=self._decoder.static_cache,
+        )
 
     def _write_part(
         self,
@@ -353,8 +396,12 @@ class Job:
         """What became of the part."""
         from .graphs import captured, dim_names, finished, give_weights
 
-        wanted = self._adapters.part(wanted)
-        with self._progress.step(f"capture {wanted.name}"), self._adapters.in_force(wanted):
+        wanted = self._decoder.part(self._adapters.part(wanted))
+        with (
+            self._progress.step(f"capture {wanted.name}"),
+            self._adapters.in_force(wanted),
+            self._decoder.in_force(wanted),
+        ):
             try:
                 part, program, notes = captured(wanted, self._target)
             except CaptureError as error:
@@ -373,14 +420,15 @@ class Job:
             give_weights(program, model, placed.places)
         with self._progress.step(f"optimize {part.name}"):
             self._dims |= dim_names(program)
-            done = finished(program, self._target, self._longest(model), self._kept)
+            longest = self._decoder.longest(self._longest(model))
+            done = finished(program, self._target, longest, self._kept)
             self._adapters.give_defaults(program)
             if self._values is not None:
                 self._values.take(done.weights)
+            self._decoder.check_outputs(program, part)
+            self._decoder.fix_cache(program, part)
         with self._progress.step(f"write {part.name}"):
-            stays = self._save(program, part, staging)
-        path = staging / f"{part.name}.onnx"
-        report.parts.append(_described(program._native, path, stays, f"{part.name}.onnx"))
+            self._save(program, part, staging, report)
         report.opset = program.opset_version
         report.notes += [
             part.with_input_names(note.message) for note in program.notes if _is_worth_telling(note)
@@ -404,13 +452,26 @@ class Job:
 
         return genai.context_length(model.config) if genai.is_for(self._target.runtime) else None
 
-    def _save(self, program: ONNXProgram, part: Part, staging: Path) -> int:
-        """How many bytes of weights stay in the files of the checkpoint."""
+    def _save(self, program: ONNXProgram, part: Part, staging: Path, report: Report) -> None:
+        """Writes the part, as one file or as several, and describes these."""
+        if self._decoder.split is not None:
+            from .splitting import write_stages
+
+            for stage in write_stages(
+                program, part, self._decoder.split, staging,
+                files=self._files, progress=self._progress.written,
+            ):  # fmt: skip
+                path = staging / f"{stage.name}.onnx"
+                report.parts.append(_described(stage.model, path, stage.bytes_in_place))
+                report.pipeline.append(path.name)
+            return
         path = staging / f"{part.name}.onnx"
+        stays = 0
         if self._in_place:
-            return save_in_place(program._native, path, self._files)
-        _native.write(program._native, os.fspath(path), progress=self._progress.written)
-        return 0
+            stays = save_in_place(program._native, path, self._files)
+        else:
+            _native.write(program._native, os.fspath(path), progress=self._progress.written)
+        report.parts.append(_described(program._native, path, stays, f"{part.name}.onnx"))
 
     def _verify(
         self,

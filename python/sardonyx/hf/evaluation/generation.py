@@ -54,17 +54,31 @@ def decode(
     """Tokens [batch, length] of a decoder, the prompt included, until all rows end with `end`."""
     if ids.shape[0] > 1 and model.inputs("model")["input_ids"][0] == 1:
         return _row_by_row(model, ids, mask, steps, end)
+    last_logits = model.outputs("model")["logits"][1] == 1
+    if last_logits and model.tokens_first and mask is not None and bool((mask == 0).any()):
+        # Padded on the right, a row's last token is not its last place.
+        return _row_by_row(model, ids, mask, steps, end, padded=False)
     given = {} if mask is None else {"attention_mask": mask}
     return decode_with_media(model, ids, given, steps, end, part="model")
 
 
 def _row_by_row(
-    model: Sessions, ids: torch.Tensor, mask: torch.Tensor | None, steps: int, end: int | None
+    model: Sessions,
+    ids: torch.Tensor,
+    mask: torch.Tensor | None,
+    steps: int,
+    end: int | None,
+    *,
+    padded: bool = True,
 ) -> torch.Tensor:
-    """The same of a decoder that takes one row."""
+    """The same of a decoder that takes one row, with or without its padding."""
     masks = [None] * ids.shape[0] if mask is None else mask.split(1)
-    rows = zip(ids.split(1), masks, strict=True)
-    made = torch.cat([decode(model, row, own, steps, None) for row, own in rows])
+    made_rows = []
+    for row, own in zip(ids.split(1), masks, strict=True):
+        kept = row if padded or own is None else row[:, own[0].bool()]
+        made = decode(model, kept, own if padded else None, steps, None)
+        made_rows.append(torch.cat([row, made[:, kept.shape[1] :]], 1))
+    made = torch.cat(made_rows)
     ended = made[:, ids.shape[1] :].eq(-1 if end is None else end).all(0).nonzero()
     return made[:, : ids.shape[1] + int(ended[0]) + 1] if len(ended) else made
 
@@ -97,6 +111,7 @@ def decode_with_media(
         fed = fed.take_along_dim(order if fed.dim() == 2 else order[..., None], 1)
         text = text.moved(order)
     for _ in range(steps):
+        _check_places(model, text.mask.shape[1], ids.shape[1])
         made = _step(model, part, fed, text, past)
         past = next_past(made)
         logits = made["logits"]
@@ -152,6 +167,17 @@ def with_next(positions: torch.Tensor) -> torch.Tensor:
     if positions.dim() == 3:
         last = last.amax(0, keepdim=True).expand(positions.shape[0], -1, -1)
     return torch.cat([positions, last + 1], dim=-1)
+
+
+def _check_places(model: Sessions, tokens: int, length: int) -> None:
+    """SX1001 where a static cache has no place for the text."""
+    if 0 < model.static_cache < tokens:
+        raise refusal(
+            "SX1001",
+            f"the cache has places for {model.static_cache} tokens, and the text has {length}",
+            f"export with --static-cache {length} or more",
+            UsageError,
+        )
 
 
 def _embedded(model: Sessions, ids: torch.Tensor, inputs: Tensors) -> torch.Tensor:
@@ -280,14 +306,29 @@ def next_past(made: Mapping[str, torch.Tensor]) -> Tensors:
 
 
 def empty_caches(model: Sessions, batch: int, part: str = "model") -> Tensors:
-    """The inputs for a cache, which hold nothing: no past, and states of zeros."""
+    """The inputs for a cache, which hold nothing: no past, and states of zeros. SX1001 for a past
+    of one length that the model makes longer, with which no text can begin."""
+    after = model.outputs(part)
+    for name, shape in model.inputs(part).items():
+        longer = after.get(name.replace(PAST, PRESENT, 1), shape)
+        grown = [axis for axis, size in enumerate(shape) if isinstance(size, int) and
+                 axis < len(longer) and longer[axis] != size]  # fmt: skip
+        if name.startswith(PAST) and grown:
+            raise refusal(
+                "SX1001",
+                f"the model runs behind {shape[grown[0]]} tokens alone, and a text begins with "
+                "none in the cache",
+                "export without --fixed past_sequence_length; --static-cache has a buffer of "
+                "one size",
+                UsageError,
+            )
     sizes = {"batch_size": batch}
     return {
         value.name: torch.zeros(
             [size if isinstance(size, int) else sizes.get(size, 0) for size in value.shape],
             dtype=dtype_of_runtime(value.type),
         )
-        for value in model.session(part).get_inputs()
+        for value in model.typed_inputs(part)
         if value.name.startswith(PAST)
     }
 

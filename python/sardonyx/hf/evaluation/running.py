@@ -30,8 +30,10 @@ class ExportedFolder(Sessions):
 
     def __init__(self, folder: Path, report: dict[str, Any], rounds: bool = True) -> None:
         """Use `load()`."""
-        super().__init__(folder, rounds, is_for(report.get("runtime", "")))
+        stages = [file.removesuffix(".onnx") for file in report.get("pipeline", [])]
+        super().__init__(folder, rounds, is_for(report.get("runtime", "")), stages)
         self.report = report
+        self.static_cache = int(report.get("static_cache", 0))
 
     @property
     def part_names(self) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sardonyx import _native
+from sardonyx.hf.output.report import ExportedPart
 
 NAME = "genai_config.json"
 RUNTIME = "onnxruntime-genai"
@@ -23,6 +24,8 @@ _PROVIDERS: dict[str, list[dict[str, dict[str, str]]]] = {
 
 # A kind of model of the runtime's that asks for no architecture's name.
 _TYPE = "decoder"
+_PIPELINE_TYPE = "decoder-pipeline"
+_STATES = "hidden_states"
 _FED = ("input_ids", "attention_mask", "position_ids")
 _PAST = "past_key_values.%d."
 _PRESENT = "present.%d."
@@ -55,12 +58,26 @@ def declined(model: _native.Model, optional: Collection[str] = ()) -> str:
 
 
 def write_genai_config(
-    folder: Path, file: str, model: _native.Model, source: Any, runtime: str = RUNTIME
+    folder: Path,
+    file: str,
+    model: _native.Model,
+    source: Any,
+    *,
+    runtime: str = RUNTIME,
+    stages: Sequence[ExportedPart] = (),
+    longest: int | None = None,
 ) -> None:
     """Writes it for the decoder `file` of the folder, which holds `model`, made of `source`: a
-    model of transformers, whose configurations say what ends a text and how tokens are chosen."""
+    model of transformers, whose configurations say what ends a text and how tokens are chosen.
+    `stages`: the files that are run in its place, one after another. `longest`: the tokens that the
+    cache has places for."""
     generation = getattr(source, "generation_config", None)
-    text = json.dumps(genai_config(file, model, source.config, generation, runtime), indent=2)
+    settings = genai_config(file, model, source.config, generation, runtime)
+    if longest is not None:
+        settings["search"]["max_length"] = min(longest, settings["search"]["max_length"])
+    if stages:
+        _of_pipeline(settings["model"], stages)
+    text = json.dumps(settings, indent=2)
     (folder / NAME).write_text(text + "\n", encoding="utf-8")
 
 
@@ -94,11 +111,7 @@ def genai_config(
                 "num_hidden_layers": layers,
                 "num_key_value_heads": heads,
                 "inputs": _inputs(model),
-                "outputs": {
-                    "logits": "logits",
-                    "present_key_names": _PRESENT + "key",
-                    "present_value_names": _PRESENT + "value",
-                },
+                "outputs": _outputs(model),
             },
         },
         "search": {
@@ -107,6 +120,22 @@ def genai_config(
             **_search(generation),
         },
     }
+
+
+def _of_pipeline(settings: dict[str, Any], stages: Sequence[ExportedPart]) -> None:
+    """The runtime passes what one file makes to those after it, by name."""
+    settings["type"] = _PIPELINE_TYPE
+    del settings["decoder"]["filename"]
+    settings["decoder"]["pipeline"] = [
+        {
+            stage.file.removesuffix(".onnx"): {
+                "filename": stage.file,
+                "inputs": list(stage.inputs),
+                "outputs": list(stage.outputs),
+            }
+        }
+        for stage in stages
+    ]
 
 
 def shares_cache(model: _native.Model) -> bool:
@@ -130,6 +159,16 @@ def _inputs(model: _native.Model) -> dict[str, str]:
     names = [name for name, _, _ in model.inputs]
     fed = {name: name for name in _FED if name in names}
     return fed | {"past_key_names": _PAST + "key", "past_value_names": _PAST + "value"}
+
+
+def _outputs(model: _native.Model) -> dict[str, str]:
+    named = {
+        "logits": "logits",
+        "present_key_names": _PRESENT + "key",
+        "present_value_names": _PRESENT + "value",
+    }
+    further = {name: name for name, _, _ in model.outputs if name == _STATES}
+    return named | further
 
 
 def context_length(config: Any) -> int:

@@ -85,7 +85,7 @@ def _link(files: Mapping[str, str], staging: Path) -> None:
 def _move(staging: Path, folder: Path) -> None:
     """The report goes first and comes last: where it is, so is all that it names."""
     former = _former(folder)
-    made = {path.name for path in staging.iterdir() if path.is_file()}
+    made = {path.relative_to(staging).as_posix() for path in staging.rglob("*") if path.is_file()}
     taken = sorted(name for name in made - former if (folder / name).exists())
     if taken:
         raise refusal(
@@ -97,6 +97,7 @@ def _move(staging: Path, folder: Path) -> None:
     for name in sorted(former - made | {REPORT}):
         (folder / name).unlink(missing_ok=True)
     for name in sorted(made, key=lambda name: name == REPORT):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (staging / name).replace(folder / name)
 
 
@@ -105,6 +106,7 @@ def _former(folder: Path) -> set[str]:
     try:
         report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
         parts = [str(part["file"]) for part in report["parts"]]
+        parts += [str(report["draft"])] if report.get("draft") else []
     except (OSError, ValueError, KeyError, TypeError):
         return set()
     names = {name for part in parts for name in (part, f"{part}.data")}

@@ -43,6 +43,10 @@ class Report:
         precision, runtime, opset: what it was made for.
         parts: its ONNX files.
         adapters: the files of its LoRA adapters.
+        static_cache: the tokens that the cache has places for; 0 for a cache that grows.
+        draft: the file of the model that proposes tokens; empty where there is none.
+        pipeline: the files that are run one after another, each with what those before it made,
+            where the model is split; empty otherwise.
         notes: what is worth knowing: dims that the model makes constant, weights that were
             computed or not used.
         verified: greedy tokens or outputs that were compared with PyTorch's, and how; empty
@@ -59,6 +63,9 @@ class Report:
     opset: int = 0
     parts: list[ExportedPart] = field(default_factory=list)
     adapters: list[str] = field(default_factory=list)
+    static_cache: int = 0
+    draft: str = ""
+    pipeline: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     verified: dict[str, Any] = field(default_factory=dict)
     speed: dict[str, Any] = field(default_factory=dict)
@@ -80,6 +87,8 @@ class Report:
             for kind, values in (("in", part.inputs), ("out", part.outputs)):
                 lines += [f"    {kind:4}{name} {_shape(dims)}" for name, dims in values.items()]
         lines += [f"  {name}: a LoRA adapter" for name in self.adapters]
+        if self.draft:
+            lines.append(f"  {self.draft}: a model that proposes tokens")
         lines += [f"  note: {note}" for note in self.notes]
         if self.verified:
             lines.append("  verified: " + ", ".join(f"{k} {v}" for k, v in self.verified.items()))

@@ -149,7 +149,7 @@ class BranchExplorer:
 
     def _begin_path(self, *, anew: bool = False) -> None:
         if self._sizes is not None:
-            self._recorder.fakes.forget()  # what operators gave behind another answer
+            self._recorder.fake_kernels.forget()  # what operators gave behind another answer
             self._sizes.begin_path(anew=anew)
 
     def notes(self) -> list[Diagnostic]:

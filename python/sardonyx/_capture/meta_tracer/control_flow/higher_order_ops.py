@@ -65,7 +65,7 @@ def cond(
     one, other = (_ran(recorder, fn, (), operands) for fn in (true_fn, false_fn))
     if one.spec != other.spec:
         raise DeclinedError("branches give results of different structure")
-    given = recorder.fakes.within(
+    given = recorder.fake_kernels.within(
         lambda fake: _ops.cond(
             fake(pred), lambda *_: fake(one.leaves), lambda *_: fake(other.leaves), ()
         )
@@ -132,7 +132,7 @@ def _either(recorder: Recorder, a: torch.Tensor, b: torch.Tensor, known: Known) 
     if a.dtype != b.dtype or len(first) != len(second):
         raise DeclinedError("two ways give tensors of other types or ranks")
     sizes = zip(first, second, strict=True)
-    dims = [m if _is_one(m, n, known) else recorder.fakes.number() for m, n in sizes]
+    dims = [m if _is_one(m, n, known) else recorder.fake_kernels.number() for m, n in sizes]
     return recorder.results.dense(tuple(dims), a.dtype)
 
 
@@ -157,7 +157,7 @@ def while_loop(
     """A body as long as another one says so. Carried numbers are open within, and behind it."""
     if additional_inputs:
         raise DeclinedError("a loop with inputs of its own")
-    number = recorder.fakes.number
+    number = recorder.fake_kernels.number
     carried = [number() if isinstance(x, (int, torch.SymInt)) else x for x in carried_inputs]
     going, step = (_ran(recorder, fn, carried) for fn in (cond_fn, body_fn))
     if len(step.leaves) != len(carried) or len(going.leaves) != 1:

@@ -24,9 +24,9 @@ _aten = torch.ops.aten
 class MetaRules:
     """Result types of operators in a capture: by a rule, or by fake tensors if no rule is sure."""
 
-    def __init__(self, fakes: FakeKernels) -> None:
+    def __init__(self, fake_kernels: FakeKernels) -> None:
         self.results = ResultFactory()
-        self._fakes = fakes
+        self._fake_kernels = fake_kernels
 
     def result(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What an operator gives."""
@@ -37,7 +37,7 @@ class MetaRules:
                 return rule(self.results, *args, **kwargs)
             except DeclinedError as reason:
                 reason.answered()
-        made = self._fakes.result(func, args, kwargs)
+        made = self._fake_kernels.result(func, args, kwargs)
         if func in _VIEWS and type(made) is QuickTensor and made is not args[0]:
             return layout.with_asked_sizes(self.results, args[0], made, args[1])
         return made

@@ -77,15 +77,15 @@ def _is_choosing_an_overload() -> bool:
 class Recorder(modes.OperatorMode):
     """Sees calls before autograd, with composite operators whole."""
 
-    def __init__(self, placeholders: Placeholders, fakes: FakeKernels) -> None:
+    def __init__(self, placeholders: Placeholders, fake_kernels: FakeKernels) -> None:
         super().__init__()
         self.scopes = Scopes(placeholders.graph)
         self.modules: list[tuple[str, str, str]] = []  # those that run, outermost first
-        self.fakes = fakes
+        self.fake_kernels = fake_kernels
         self.watchers: Sequence[TorchFunctionMode] = ()  # who see what is no operator
         self._placeholders = placeholders
         self._weights = dict(placeholders.of_weights)
-        self._rules = MetaRules(fakes)
+        self._rules = MetaRules(fake_kernels)
         self.mapping = VmapLevels(self.results, self._write_one)
         self._traces = StackTraces()
         self.numbers = TensorItems()

@@ -1,0 +1,1 @@
+"""The part of `sardonyx serve` that is written in Python: `--watch`."""
