@@ -26,7 +26,7 @@ struct Shelved {
   std::filesystem::path data() const { return path.string() + ".data"; }
 };
 
-// Programs are zip archives; everything else is taken for a model.
+// Programs are zip archives; all other files count as models.
 Kind kind_of(const std::filesystem::path& path);
 
 // Whether a client may give a file this name: one part of a path, and nothing that a terminal or a

@@ -31,7 +31,7 @@ def asserts_itself(*_: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("fault", "message"),
-    [(asserts, "PyTorch asserts what is not so"), (nests, "too deep for PyTorch")],
+    [(asserts, "an assertion of PyTorch fails"), (nests, "nested too deeply for PyTorch")],
 )
 def test_a_fault_is_a_diagnostic(monkeypatch: pytest.MonkeyPatch, fault: Any, message: str) -> None:
     monkeypatch.setattr(capture, "equal_dims", fault)

@@ -61,17 +61,17 @@ def failure(
 
 @contextmanager
 def library_errors_as_diagnostics(model: object) -> Iterator[None]:
-    """Within it, an assertion of PyTorch or sympy that fails, and expressions of sizes that are too
-    deep for them, raise a CaptureError with the line of the model. Captures try the next strategy
-    there; this is for what is asked of their programs."""
+    """Within it, a failed assertion of PyTorch or sympy and a recursion error raise a CaptureError
+    with the line of the model. A capture that fails so is followed by the next strategy's; this is
+    for what is done with the captured program."""
     try:
         yield
     except (AssertionError, RecursionError) as error:
         if not (isinstance(error, RecursionError) or _is_raised_by_libraries(error)):
             raise
-        what = "computes sizes that are too deep for PyTorch"
+        what = "computes sizes by expressions that are nested too deeply for PyTorch"
         if isinstance(error, AssertionError):
-            what = f"computes sizes of which PyTorch asserts what is not so ({first_line(error)})"
+            what = f"computes sizes for which an assertion of PyTorch fails ({first_line(error)})"
         place = place_of_error(error)
         text = f"{type(model).__name__} {what}" + (f", at {place}" if place else "")
         diagnostic = Diagnostic("SX1003", text, help=_SIZES_HELP, **_fields(place))

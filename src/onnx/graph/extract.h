@@ -17,17 +17,16 @@ namespace sardonyx::onnx {
 std::unique_ptr<Model> extract(const Model& model, std::size_t begin, std::size_t end,
                                std::span<const std::string> wanted = {});
 
-// A model as several that are run one after another: `stages` of them, the first of which has the
-// nodes of the main graph whose entry in `stage_of` is 0. No node may read what a later stage
-// makes. Inputs and outputs of the model come first, in its order; then those that pass from one
+// Splits a model into `stages` models that are run one after another: `stage_of` has the stage of
+// each node of the main graph. No node may read what a later stage makes. Inputs and outputs of the model come first, in its order; then those that pass from one
 // stage to another, by name. What is computed of constants alone, such as a dequantized weight, is
 // computed in each stage that reads it. Weights share their data.
 std::vector<std::unique_ptr<Model>> split(const Model& model, std::span<const std::size_t> stage_of,
                                           std::size_t stages);
 
-// Stages for split() of a model with `layers` layers, the nodes of which come from the modules
-// `path`.0, `path`.1 and so on: what the layers do not come into, `count` groups of layers, and
-// what follows the last one. Nodes of other modules between layers are where their readers are.
+// The stages for split() of a model whose layers are the modules `path`.0, `path`.1 and so on,
+// `layers` of them: what no layer is needed for, then `count` groups of layers, then what follows
+// the last layer. Nodes of other modules between layers are where their readers are.
 std::vector<std::size_t> stages_by_layer(const Model& model, const std::string& path,
                                          std::size_t layers, std::size_t count);
 

@@ -148,8 +148,8 @@ class SizeGuards:
 
     def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
         """What tells of each whose answer is another for sizes that the program takes: an error
-        where a size must vary that the model's own code asks of, or of which an operator fixes a
-        quotient, a warning otherwise."""
+        where a size must vary and the model's own code asks for it, or an operator fixes a quotient
+        of it; a warning otherwise."""
         if not (self._asked or self._by_operators or self._of_few or self._strings):
             return []
         ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}

@@ -32,7 +32,7 @@ def fixes_quotient(relation: Any) -> bool:
     )
 
 
-# Numbers in a relation above which none is taken for a period.
+# The largest number in a relation that may be a period.
 _MAX_PERIOD = 512
 
 
