@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "onnx/graph/ir.h"
@@ -20,8 +21,11 @@ inline constexpr const char* kRulesOfANode = "sardonyx.rules";
 
 class RuleContext {
  public:
-  RuleContext(onnx::Model& model, const Options& options, Report& report)
-      : model_(model), options_(options), report_(report), opset_(onnx::opset_of(model.graph)) {}
+  RuleContext(onnx::Model& model, Options options, Report& report)
+      : model_(model),
+        options_(std::move(options)),
+        report_(report),
+        opset_(onnx::opset_of(model.graph)) {}
 
   onnx::Model& model() const { return model_; }
   const Limits& limits() const { return options_.limits; }
@@ -51,7 +55,7 @@ class RuleContext {
   friend class PassScope;
 
   onnx::Model& model_;
-  const Options& options_;
+  Options options_;
   Report& report_;
   std::string_view rule_;
   std::int64_t opset_;
