@@ -202,11 +202,14 @@ class DecoderOptions:
             raise _without_head(part, "--last-logits")
 
 
+def _model_name(part: Part) -> str:
+    return type(getattr(part.module, "model", part.module)).__name__
+
+
 def _without_buffer(part: Part, option: str, why: str) -> Exception:
-    name = type(getattr(part.module, "model", part.module)).__name__
     return refusal(
         "SX2012",
-        f"{option}: {why} of {name}",
+        f"{option}: {why} of {_model_name(part)}",
         "--runtime onnxruntime-genai has that operator for most decoders",
         UsageError,
     )
@@ -222,10 +225,10 @@ def _head(part: Part, option: str) -> torch.nn.Module:
 
 
 def _without_head(part: Part, option: str) -> Exception:
-    name = type(getattr(part.module, "model", part.module)).__name__
     return refusal(
         "SX2012",
-        f"{option}: {name} has no head that makes logits of the hidden states of a text",
+        f"{option}: {_model_name(part)} has no head that makes logits of the hidden states of "
+        "a text",
         "the options are for models that generate text",
         UsageError,
     )
