@@ -77,6 +77,30 @@ def test_a_model_is_as_it_was() -> None:
     torch.testing.assert_close(model(x), torch.full((2, 3), 2.0))
 
 
+def test_parameters_are_as_they_were() -> None:
+    model = torch.nn.Linear(3, 3)
+    model.also = model.weight
+    kept = dict(model.named_parameters(remove_duplicate=False))
+    with counted_calls() as counted:
+        assert probe(model, model, input=torch.ones(2, 3)).shape == (2, 3)
+    assert counted.on_meta
+    now = dict(model.named_parameters(remove_duplicate=False))
+    assert [id(each) for each in now.values()] == [id(each) for each in kept.values()]
+
+
+def test_a_tensor_with_data_beside_meta_tensors_runs_on_fake_ones() -> None:
+    class Mixed(torch.nn.Module):
+        table = torch.arange(6.0).reshape(2, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.cat([x, self.table])
+
+    with counted_calls() as counted:
+        assert probe(model := Mixed(), model, x=torch.ones(2, 3)).shape == (4, 3)
+    assert counted.without_data > 0
+    assert not counted.on_meta
+
+
 class _Words:
     @functools.cached_property
     def places(self) -> torch.Tensor:

@@ -133,12 +133,17 @@ def model_runs() -> Iterator[None]:
         torch.no_grad(),
         disable_autocast_cache(),
         _trace._ignore_backend_decomps(),
-        _compiling_state_context(),
+        compiling(),
         fx_tracing(),
         non_strict_utils._override_builtin_ops(),
         enable_python_dispatcher(),
     ):
         yield
+
+
+def compiling() -> Any:
+    """Within it, torch.compiler says that a program is exported, as it does while one is."""
+    return _compiling_state_context()
 
 
 @contextmanager

@@ -151,7 +151,7 @@ def _layout_of_runs(
     runs: Sequence[tuple[int, int]],
     frames: TokenFrames,
 ) -> tuple[CacheLayout, bool]:
-    caches, sizes, calls = [], [], set()
+    caches, sizes, calls = [], [], []
     for batch, length in runs:
         ids = token_ids(config, batch, length, codes=frames.codes)
         given: dict[str, Any] = {"input_ids": frames.taken(ids)}
@@ -160,8 +160,10 @@ def _layout_of_runs(
         with counted_calls() as counted:
             caches.append(_cache_after(model, config, argument, given))
         sizes.append({BATCH: batch, PAST_LENGTH: length})
-        calls.add(counted.without_data)
-    return layout_of(caches, sizes), len(calls) > 1
+        calls.append(counted)
+    if len({each.on_meta for each in calls}) > 1:  # now that it is known, all on fake tensors
+        return _layout_of_runs(model, config, argument, runs, frames)
+    return layout_of(caches, sizes), len({each.without_data for each in calls}) > 1
 
 
 def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict[str, Any]) -> Any:

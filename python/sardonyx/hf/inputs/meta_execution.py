@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 import torch
 
 from sardonyx._capture.patches.recurrences import whole_recurrences
 from sardonyx._torch_private import fake_tensors
+from sardonyx._torch_private.non_strict import compiling
 from sardonyx._transformers_private.models import batched_experts
 from sardonyx._transformers_private.tracing import nothing_kept
 from sardonyx.hf.base.experts import all_experts
@@ -42,12 +45,16 @@ class _Counting(fake_tensors.TorchDispatchMode):
 
 @dataclass
 class OperatorCalls:
-    """The number of operator calls of the last run on meta tensors; 0 where it failed."""
+    """The number of operator calls of the last run without data, 0 where it failed, and whether
+    they were counted on meta tensors: fake tensors make other calls of the same program."""
 
     without_data: int = 0
+    on_meta: bool = False
 
 
 _counted: ContextVar[OperatorCalls | None] = ContextVar("_counted", default=None)
+# Models that do not run on meta tensors, which carry no devices and answer no question about data.
+_not_on_meta: WeakSet[torch.nn.Module] = WeakSet()
 
 
 @contextlib.contextmanager
@@ -74,11 +81,7 @@ def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
         whole_recurrences(model),
     ):
         try:
-            with _fake(), _Counting() as counting:
-                result = call(**_copies(inputs))
-            if (counted := _counted.get()) is not None:
-                counted.without_data = counting.calls
-            return result
+            return _without_data(model, call, inputs)
         except Exception as first:
             try:
                 return call(**inputs)
@@ -87,6 +90,50 @@ def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
                     raise
                 with some_weights(model):
                     return call(**inputs)
+
+
+def _without_data(model: torch.nn.Module, call: Callable[..., T], inputs: dict[str, Any]) -> T:
+    """The result on meta tensors, which takes a third of the time, or else on fake ones."""
+    if model not in _not_on_meta:
+        try:
+            with _as_it_was(model), _meta(model), _Counting() as counting:
+                result = call(**_copies(inputs, device="meta"))
+            _count(counting, on_meta=True)
+            return result
+        except Exception:  # fake tensors say better what is wrong, if anything is
+            _not_on_meta.add(model)
+    with _fake(), _Counting() as counting:
+        result = call(**_copies(inputs))
+    _count(counting, on_meta=False)
+    return result
+
+
+def _count(counting: _Counting, *, on_meta: bool) -> None:
+    if (counted := _counted.get()) is not None:
+        counted.without_data, counted.on_meta = counting.calls, on_meta
+
+
+@contextlib.contextmanager
+def _meta(model: torch.nn.Module) -> Iterator[None]:
+    """Within it, what the model has and makes are meta tensors. Its parameters stay so."""
+    with nothing_kept(), compiling(), torch.device("meta"):
+        on_meta: dict[int, torch.Tensor] = {}
+        for module in model.modules():
+            for name, tensor in [*_own(module.named_parameters), *_own(module.named_buffers)]:
+                setattr(module, name, on_meta.setdefault(id(tensor), _on_meta(tensor)))
+        yield
+
+
+def _own(named: Callable[..., Iterator[tuple[str, torch.Tensor]]]) -> list[Any]:
+    """Those of a module itself, shared ones by each of their names."""
+    return list(named(recurse=False, remove_duplicate=False))
+
+
+def _on_meta(tensor: torch.Tensor) -> torch.Tensor:
+    made = torch.empty_like(tensor, device="meta")
+    if isinstance(tensor, torch.nn.Parameter):
+        return torch.nn.Parameter(made, requires_grad=False)
+    return made
 
 
 @contextlib.contextmanager
@@ -145,8 +192,9 @@ def _same(now: Any, before: Any) -> bool:
     return list(now) == list(before) and all(now[key] is before[key] for key in before)
 
 
-def _copies(values: Any) -> Any:
+def _copies(values: Any, device: str | None = None) -> Any:
     """The same within the mode: what a model writes to must not be the user's."""
     from sardonyx._torch_private import pytree
 
-    return pytree.tree_map_only(torch.Tensor, torch.empty_like, values)
+    copied = functools.partial(torch.empty_like, device=device)
+    return pytree.tree_map_only(torch.Tensor, copied, values)
