@@ -31,8 +31,8 @@ def saved(model: torch.nn.Module, folder: Path, **options: Any) -> Path:
     return folder
 
 
-def llama(folder: Path, dtype: torch.dtype = torch.float32, **options: Any) -> Path:
-    torch.manual_seed(0)
+def llama(folder: Path, dtype: torch.dtype = torch.float32, seed: int = 0, **options: Any) -> Path:
+    torch.manual_seed(seed)
     tied = options.pop("tie_word_embeddings", False)
     model = transformers.LlamaForCausalLM(llama_config(tie_word_embeddings=tied)).to(dtype)
     return saved(model, folder, **options)

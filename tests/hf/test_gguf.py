@@ -54,9 +54,9 @@ def renamed(name: str, names: dict[str, str]) -> str:
     return name
 
 
-def lfm2(path: Path, kind: int) -> torch.nn.Module:
+def lfm2(path: Path, kind: int, seed: int = 0) -> torch.nn.Module:
     """A file with matrices of one kind, and the model of the numbers in it."""
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     model = transformers.Lfm2ForCausalLM(transformers.Lfm2Config(**LFM2)).eval()
     with torch.no_grad():
         unsettle(model)

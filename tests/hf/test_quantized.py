@@ -200,9 +200,9 @@ FORMATS: dict[str, tuple[Coder, dict[str, Any]]] = {
 }
 
 
-def written(folder: Path, name: str) -> tuple[Path, Path]:
+def written(folder: Path, name: str, seed: int = 0) -> tuple[Path, Path]:
     """The checkpoint in the format, and the same numbers in float32."""
-    plain = llama(folder / "plain")
+    plain = llama(folder / "plain", seed=seed)
     coder, settings = FORMATS[name]
     held: Tensors = {}
     exact: Tensors = {}

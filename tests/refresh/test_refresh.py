@@ -17,6 +17,9 @@ import sardonyx
 from sardonyx._refresh.command import main
 from tests.harness.json_output import told
 from tests.hf.checkpoints import bert, mixtral, t5
+from tests.hf.gguf_files import Q8_0
+from tests.hf.test_gguf import lfm2
+from tests.hf.test_quantized import written as quantized
 from tests.models.example import unsettle
 
 
@@ -326,3 +329,27 @@ def test_weights_that_are_made_of_several(
     for model in models:
         assert main([str(model), str(paths[1])]) == 0
         assert model.read_bytes() == (tmp_path / "out-1" / model.name).read_bytes()
+
+
+# In the last two the codes have the names of the weights that they stand for.
+@pytest.mark.parametrize("name", ["gptq", "fp8", "nf4"])
+def test_checkpoints_in_few_bits(name: str, tmp_path: Path) -> None:
+    paths = []
+    for seed in range(2):
+        (tmp_path / str(seed)).mkdir()
+        paths.append(quantized(tmp_path / str(seed), name, seed)[0])
+        sardonyx.hf.export(paths[-1], tmp_path / f"out-{seed}", precision="fp16")
+    model, wanted = (tmp_path / f"out-{seed}" / "model.onnx" for seed in range(2))
+    assert model.read_bytes() != wanted.read_bytes()
+    assert main([str(model), str(paths[1])]) == 0
+    assert model.read_bytes() == wanted.read_bytes()
+
+
+def test_a_gguf_file(tmp_path: Path) -> None:
+    for seed in range(2):
+        lfm2(tmp_path / f"{seed}.gguf", Q8_0, seed)
+        sardonyx.hf.export(tmp_path / f"{seed}.gguf", tmp_path / f"out-{seed}")
+    model, wanted = (tmp_path / f"out-{seed}" / "model.onnx" for seed in range(2))
+    assert model.read_bytes() != wanted.read_bytes()
+    assert main([str(model), str(tmp_path / "1.gguf")]) == 0
+    assert model.read_bytes() == wanted.read_bytes()

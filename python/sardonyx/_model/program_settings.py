@@ -16,6 +16,9 @@ _IMMATERIAL = frozenset(
         "torch_dtype", "transformers_version", "use_cache",
     )
 )  # fmt: skip
+# Where configurations say how weights are coded in few bits, and modelopt's file for it.
+QUANTIZATION = ("quantization_config", "compression_config")
+QUANTIZATION_FILE = "hf_quant_config.json"
 _MAX_TEXT = 40
 
 

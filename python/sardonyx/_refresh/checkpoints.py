@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import OnnxExporterError, refusal, usage_error
 from sardonyx._base.packages import package
+from sardonyx._model.program_settings import QUANTIZATION, QUANTIZATION_FILE, settings_in
 from sardonyx._model.weight_files import WeightInFile, weights_in
 
 if TYPE_CHECKING:
@@ -92,6 +93,12 @@ def read_checkpoint(path: Path, wanted: Collection[str], scratch: Path) -> Check
             "save the state dict with safetensors.torch.save_file or torch.save",
         )
     return Checkpoint(path.parent, weights_in(path))
+
+
+def is_quantized(folder: Path) -> bool:
+    """Whether the configuration of transformers or modelopt says that weights are in few bits."""
+    of_modelopt = folder / QUANTIZATION_FILE
+    return of_modelopt.is_file() or not settings_in(folder).keys().isdisjoint(QUANTIZATION)
 
 
 def of_transformers(path: Path, scratch: Path) -> Checkpoint | None:

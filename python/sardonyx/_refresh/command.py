@@ -18,7 +18,7 @@ from sardonyx._base.commands import run_command
 from sardonyx._base.errors import Diagnostic, refusal, refusals, usage_error
 from sardonyx._model.program_settings import differences, settings_in
 
-from .checkpoints import of_transformers, read_checkpoint
+from .checkpoints import is_quantized, of_transformers, read_checkpoint
 
 # Where the model has how its weights were made; as src/refresh/record.h has it.
 RECORD = "sardonyx.weights"
@@ -83,8 +83,9 @@ def refresh(
     ) as scratch:
         names = set(record["weights"])
         found = read_checkpoint(Path(checkpoint), names, Path(scratch)).called_as(names)
-        if not names <= found.names():
-            # transformers renames weights as it loads them, and makes some of several.
+        if not names <= found.names() or is_quantized(found.folder):
+            # transformers renames weights as it loads them, and makes some of several; codes may
+            # have the name of the weight that they stand for.
             other = of_transformers(Path(checkpoint), Path(scratch))
             found = found if other is None else other.called_as(names)
         _check_program(record, found.folder)

@@ -10,6 +10,7 @@ from typing import Any
 
 from sardonyx import _native
 from sardonyx._base.errors import UsageError, refusal
+from sardonyx._model.program_settings import QUANTIZATION, QUANTIZATION_FILE
 from sardonyx._model.weight_files import WeightInFile, weights_in
 from sardonyx.hf.base.packages import lacking, transformers
 
@@ -123,8 +124,10 @@ def read_checkpoint(path: Path, trust_remote_code: bool = False) -> Checkpoint:
     settings = _settings(written)
     _check_code(folder, settings, trust_remote_code)
     config = _config_of(folder, trust_remote_code)
-    of_weights = settings.get("quantization_config") or settings.get("compression_config") or {}
-    of_weights = of_weights or _of_modelopt(folder / "hf_quant_config.json")
+    of_weights: dict[str, Any] = next(
+        filter(None, (settings.get(name) for name in QUANTIZATION)), {}
+    )
+    of_weights = of_weights or _of_modelopt(folder / QUANTIZATION_FILE)
     return Checkpoint(folder, config, trust_remote_code, {} if gguf else of_weights, gguf)
 
 
