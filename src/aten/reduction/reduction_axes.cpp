@@ -44,10 +44,10 @@ Value extreme_over(Emit& onnx, std::string_view op, Value x, const std::vector<s
   if (axes.empty()) return x;
   const Value extreme = onnx.reduce(op, x, axes, keep_dims);
   if (!base::is_floating(x.dtype())) return extreme;
-  const Value nans = onnx.cast(onnx.is_nan(x), DType::kInt32);
-  const Value any_nan = onnx.cast(onnx.reduce("ReduceMax", nans, axes, keep_dims), DType::kBool);
-  const Value nan = onnx.scalar(std::numeric_limits<double>::quiet_NaN(), x.dtype());
-  return onnx.where(any_nan, nan, extreme);
+  // Kernels may lose NaN in extremes. A sum of squares is NaN where an element is, and only there,
+  // and is quicker than a question of each element.
+  const Value sum = onnx.reduce("ReduceSum", onnx.mul(x, x), axes, keep_dims);
+  return onnx.where(onnx.is_nan(sum), sum, extreme);
 }
 
 Value mean_over(Emit& onnx, Value x, const std::vector<std::int64_t>& axes, bool keep_dims) {

@@ -2,8 +2,7 @@
 // After:  y = Softmax<axis = i>(x)
 // The operator subtracts it by itself. The maximum may also be gathered by its place, as where a
 // program takes both from one call, and the place be found with NaN counting as the most. Or it is
-// Where(any NaN in x, NaN, ReduceMax(x)), as amax() is translated.
-#include <cmath>
+// Where(IsNaN(s), s, ReduceMax(x)) with s = ReduceSum(Mul(x, x)), as amax() is translated.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -44,30 +43,29 @@ bool is_x_with_nan_as_most(const ValueInfo* value, const ValueInfo* x) {
          without_cast(least->input(0)) == x;
 }
 
-bool is_reduced_maximum(const ValueInfo* value, const ValueInfo* x, std::int64_t axis) {
-  const Node* reduce = made_by(value, Op::kReduceMax);
+bool is_reduced(Op op, const ValueInfo* value, const ValueInfo* x, std::int64_t axis) {
+  const Node* reduce = made_by(value, op);
   if (reduce == nullptr || reduce->input(0) != x) return false;
   const auto over = known_int(reduce->input(1));
   return reduce->int_or("keepdims", 1) != 0 && over && counted(*over, x) == axis;
 }
 
-// Cast<bool>(ReduceMax(Cast<int32>(IsNaN(x)))): true at most where the softmax is NaN anyway.
-bool is_any_nan(const ValueInfo* value, const ValueInfo* x, std::int64_t axis) {
-  const Node* cast = made_by(value, Op::kCast);
-  const Node* reduce = cast != nullptr ? made_by(cast->input(0), Op::kReduceMax) : nullptr;
-  const Node* number = reduce != nullptr ? made_by(reduce->input(0), Op::kCast) : nullptr;
-  const Node* test = number != nullptr ? made_by(number->input(0), Op::kIsNaN) : nullptr;
-  return test != nullptr && test->input(0) == x &&
-         is_reduced_maximum(cast->input(0), reduce->input(0), axis);
+// ReduceSum(Mul(x, x)): NaN at most where the softmax is NaN anyway.
+bool is_sum_of_squares(const ValueInfo* value, const ValueInfo* x, std::int64_t axis) {
+  const Node* sum = made_by(value, Op::kReduceSum);
+  const Node* square = sum != nullptr ? made_by(sum->input(0), Op::kMul) : nullptr;
+  return square != nullptr && square->input(0) == x && square->input(1) == x &&
+         is_reduced(Op::kReduceSum, value, sum->input(0), axis);
 }
 
 bool is_maximum(const ValueInfo* value, const ValueInfo* x, std::int64_t axis) {
   if (const Node* where = made_by(value, Op::kWhere)) {
-    const auto nan = number_of(where->input(1));
-    return nan && std::isnan(*nan) && is_any_nan(where->input(0), x, axis) &&
-           is_reduced_maximum(where->input(2), x, axis);
+    const Node* test = made_by(where->input(0), Op::kIsNaN);
+    return test != nullptr && test->input(0) == where->input(1) &&
+           is_sum_of_squares(where->input(1), x, axis) &&
+           is_reduced(Op::kReduceMax, where->input(2), x, axis);
   }
-  if (is_reduced_maximum(value, x, axis)) return true;
+  if (is_reduced(Op::kReduceMax, value, x, axis)) return true;
   const Node* gather = made_by(value, Op::kGatherElements);
   if (gather == nullptr || gather->input(0) != x || counted(gather->int_or("axis", 0), x) != axis)
     return false;
