@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/temporary_folder.h"
 #include "serve/http.h"
 #include "serve/shelf.h"
-#include "serve/temporary_folder.h"
 
 namespace sardonyx::serve {
 
@@ -59,7 +59,7 @@ class Service {
   Response set_watch(const Request& request);
 
   Options options_;
-  TemporaryFolder folder_;
+  base::TemporaryFolder folder_;
   Shelf shelf_;
   std::mutex working_;  // models are converted one at a time
   mutable std::mutex watching_;
