@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -107,6 +108,26 @@ def arithmetic_remembered(simplified: Callable[[Any], Any]) -> Iterator[None]:
     with ExitStack() as stack:
         for name in _ARITHMETIC:
             stack.enter_context(patched(SymNode, name, remembered(name, getattr(SymNode, name))))
+        yield
+
+
+@contextmanager
+def differences_made(make: Callable[[Any, Any], Any]) -> Iterator[None]:
+    """Within it, the difference of two sizes is what `make` gives for their expressions, where it
+    gives one."""
+    from torch.fx.experimental.sym_node import SymNode
+
+    subtracted = SymNode.sub
+
+    def sub(node: Any, other: Any) -> Any:
+        made = make(node.expr, other.expr) if isinstance(other, SymNode) else None
+        if made is None:
+            return subtracted(node, other)
+        known = example_sizes(node.shape_env)
+        size = made.xreplace({each: known[each] for each in made.free_symbols})
+        return SymNode(made, node.shape_env, int, int(size), fx_node=None)
+
+    with patched(SymNode, "sub", sub):
         yield
 
 
@@ -226,6 +247,22 @@ def names_of_sizes(env: Any, symbols: Iterable[Any]) -> list[str]:
     found = [source for symbol in symbols for source in sources.get(symbol, ())]
     # A source's name became a property.
     return [s.name if isinstance(s.name, str) else s.name() for s in found]
+
+
+_SIZE_OF_INPUT = re.compile(r"L\['(?P<name>\w+)'\]\.size\(\)\[(?P<axis>\d+)\]")
+
+
+def named_relation(env: Any, relation: Any) -> str:
+    """A relation of sizes as text, where these have users' names for them: x.shape[0]."""
+    import sympy
+
+    names = {}
+    for symbol in relation.free_symbols:
+        for source in names_of_sizes(env, (symbol,)):
+            if (found := _SIZE_OF_INPUT.fullmatch(source)) is not None:
+                names[symbol] = sympy.Symbol(f"{found['name']}.shape[{found['axis']}]")
+                break
+    return str(relation.xreplace(names))
 
 
 def canonical_relation(relation: Any) -> Any:

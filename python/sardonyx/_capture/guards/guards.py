@@ -394,6 +394,11 @@ def _relation_text(relation: Any, names: Mapping[str, str]) -> str:
     return str(named)
 
 
+def note_of_branch(place: Place, relation: str) -> Diagnostic:
+    """A warning of a branch that the program has one side of."""
+    return _note(place, relation, BY_BRANCH, "warning")
+
+
 def _note(place: Place, relation: str, asker: str, severity: str) -> Diagnostic:
     by_model = "write the branch with torch.cond, or keep to such sizes"
     by_operator = "give an example for which it is not so, of larger sizes, or keep to such sizes"

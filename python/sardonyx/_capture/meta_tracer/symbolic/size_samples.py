@@ -144,8 +144,7 @@ class SizeSamples:
         rows = self.rows(conditions, expression)
         symbols = expression.free_symbols
         several = [row for row in rows if all(row[s] >= TAKEN_FOR for s in symbols if s in row)]
-        values = {at_sizes(expression, row) for row in several or rows}
-        return values.pop() if len(values) == 1 else None
+        return _one_value(expression, several or rows)
 
     def few_values(self, conditions: Sequence[Condition], expression: Any) -> list[int] | None:
         """All values that an integer of sizes has for such sizes, the example's first; None where
@@ -248,6 +247,24 @@ class SizeSamples:
 
     def _bounds_of(self, symbol: Any) -> Bounds:
         return self._bounds.get(str(symbol), Bounds(TAKEN_FOR, None))
+
+
+def _one_value(expression: Any, rows: Sequence[Row]) -> Any:
+    """What an expression is for each of these sizes, where that is the same."""
+    if not rows:
+        return None
+    first = at_sizes(expression, rows[0])
+    # Thousands of rows: sympy is left out.
+    if first is not None and (evaluate := evaluator(expression)) is not None:
+        try:
+            known = evaluate(rows[0])
+            if any(evaluate(row) != known for row in rows):
+                return None
+        except (ArithmeticError, KeyError, ValueError):
+            pass
+        else:
+            return first
+    return first if all(at_sizes(expression, row) == first for row in rows) else None
 
 
 def _near_numbers(relation: Any) -> set[int]:

@@ -205,6 +205,11 @@ class Recorder(modes.OperatorMode):
         self._belongs(given, node)
         return node
 
+    @property
+    def count_of_writes(self) -> int:
+        """How many calls have written to a tensor."""
+        return len(self._writes)
+
     def may_share_memory(self, node: torch.fx.Node) -> None:
         """Writes to what the call gives, or was given, are not sure."""
         self._copies += [node, *node.all_input_nodes]
