@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,14 +46,18 @@ class Service {
   // A file of the user's, which is read where it is. Throws where it cannot be read.
   void add(const std::filesystem::path& path);
   Response handle(const Request& request) noexcept;
+  // The same for whoever is known to be allowed: the path has no token.
+  Response answer(const Request& request) noexcept;
   // Removes all that was uploaded and made.
   void clear() noexcept { folder_.remove(); }
 
  private:
-  Response route(const Request& request);
+  Response route(const Request& request, const std::vector<std::string_view>& path);
   Response get(const std::vector<std::string_view>& path);
   Response post(const Request& request, const std::vector<std::string_view>& path);
   Response state() const;
+  std::optional<Response> receive(const Request& request, const std::string& name,
+                                  const std::filesystem::path& part) const;
   Response upload(const Request& request, std::string_view group);
   Response run(const Request& request, int id);
   Response watch() const;

@@ -1,5 +1,5 @@
 // Diagnostics, as the command prints them.
-import {byId, make} from './elements.js';
+import {byId, make} from '../../viewer/page/elements.js';
 
 export function showDiagnostics(diagnostics) {
   byId('diagnostics').replaceChildren(...diagnostics.map(drawn));

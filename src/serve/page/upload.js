@@ -1,6 +1,7 @@
 // Sends files to the server, one after the other.
-import {sizeText} from './elements.js';
-import {failure, send} from './server.js';
+import {sizeText} from '../../viewer/page/sizes.js';
+import {failure} from './failures.js';
+import {send} from './server.js';
 
 const MODEL = /\.(onnx|pt2|pt|pth|zip)$/i;
 
