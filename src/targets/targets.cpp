@@ -189,6 +189,21 @@ std::span<const Target> targets() {
              .has_quantized_operators = true,
              .source = "as webgpu; files run with onnxruntime-genai 0.18 on the CPU",
              .fed_if_read = kFedIfRead},
+      Target{.name = "onnxruntime-genai-dml",
+             .title = "ONNX Runtime's DirectML provider",
+             .about = "Language models for onnxruntime-genai on Windows with DirectML: opset 20, "
+                      "the newest one that the provider has operators of, and relying on the "
+                      "inputs that onnxruntime-genai feeds. Past and present share a buffer, and a "
+                      "prompt is passed at once.",
+             .opset = 20,
+             .releases = onnxruntime_releases(),
+             .computes_in_half = true,
+             .rules = onnxruntime_tables(),
+             .fusions = onnxruntime_genai_dml_fusions(),
+             .has_quantized_operators = true,
+             .source = "read in the provider's source, not run, which takes Windows; files run "
+                       "with onnxruntime-genai 0.18 on the CPU",
+             .fed_if_read = kFedIfRead},
       Target{.name = "webgpu",
              .title = "ONNX Runtime's WebGPU provider",
              .about = "Operators that the WebGPU provider has kernels for, at the newest opset "
