@@ -6,7 +6,8 @@ tools/generate_kernels.py --check   complain when it is not what would be writte
 
 Kernels of the CPU provider are in tools/kernels, those of others in a folder of their provider:
 they are recorded where the installed package registers them (onnxruntime-gpu on a machine with
-CUDA; WebGPU by tools/probe_kernels.py), and stay as they are elsewhere.
+CUDA; WebGPU by tools/probe_kernels.py), and stay as they are elsewhere. Those of TensorRT are read
+in its documentation, which has types of operators and none of their versions.
 """
 
 from __future__ import annotations
@@ -27,6 +28,16 @@ RECORDS = Path(__file__).parent / "kernels"
 CPU = "CPUExecutionProvider"
 # Providers that leave what they have no kernel for to the CPU: their folders of records.
 ACCELERATORS = {"CUDAExecutionProvider": "cuda", "WebGpuExecutionProvider": "webgpu"}
+TENSORRT = "tensorrt"
+# Words of NVIDIA's documentation. It computes float64 in float32 where it has that.
+DOCUMENTED_TYPES = {
+    "FP32": ("float", "double"),
+    "FP16": ("float16",),
+    "BF16": ("bfloat16",),
+    "INT32": ("int32",),
+    "INT64": ("int64",),
+    "BOOL": ("bool",),
+}
 FILE = generate_emitter.FOLDER.parents[1] / "targets" / "gen" / "kernels.cpp"
 OLDEST_OPSET = 9
 # Registered types that the kernel refuses when it runs ("does not support double yet").
@@ -135,6 +146,39 @@ def contrib_of(registry: list[Any], provider: str) -> list[list[Any]]:
     ]
 
 
+def documented_types(words: str) -> int:
+    names = [name for word in words.split() for name in DOCUMENTED_TYPES[word]]
+    return int(generate_emitter.type_set(f"tensor({name})" for name in names))
+
+
+def documented_kernels(recorded: dict[str, Any]) -> list[list[Any]]:
+    """Kernels as `kernels_of` has them, of a document that lists types of whole operators: each
+    parameter has those among them that its schema has, or whatever the schema has where none is."""
+    names = generate_emitter.Schemas().by_name
+    newest = recorded["opset"]
+    by_operator: dict[str, str | dict[str, str]] = dict.fromkeys(recorded["any"].split(), "")
+    for words, operators in recorded["operators"].items():
+        by_operator |= dict.fromkeys(operators.split(), words)
+    by_operator |= recorded["parameters"]
+    rows: list[list[Any]] = []
+    for name, listed in sorted(by_operator.items()):
+        kernels: dict[Types, list[int]] = {}
+        for schema in names[name]:
+            if schema.since_version > newest:
+                continue
+            row = []
+            for each in schema.type_constraints:
+                words = listed if isinstance(listed, str) else listed[each.type_param_str]
+                of_schema = generate_emitter.type_set(each.allowed_type_strs)
+                taken = of_schema & documented_types(words)
+                if taken:
+                    row.append((each.type_param_str, taken))
+            kernels.setdefault(tuple(sorted(row)), []).append(schema.since_version)
+        for types, since in kernels.items():
+            rows += [[name, each, each, [list(part) for part in types]] for each in since]
+    return rows
+
+
 def newest_opset() -> int:
     """That the installed release loads."""
     options = onnxruntime.SessionOptions()
@@ -240,6 +284,13 @@ def generate() -> str:
         accessors.append(
             f"std::span<const Release> onnxruntime_{folder}_releases() {{ return {name}; }}\n"
         )
+    rows = []
+    for release, recorded in records_in(RECORDS / TENSORRT):
+        table = f"kTensorRtKernels{release.replace('.', '_')}"
+        tables.add(table, {"kernels": documented_kernels(recorded)})
+        rows.append(f'  {{"{release}", {recorded["opset"]}, {table}, {{}}}},\n')
+    releases.append(f"constexpr Release kTensorRtReleases[] = {{\n{''.join(rows)}}};\n\n")
+    accessors.append("std::span<const Release> tensorrt_releases() { return kTensorRtReleases; }\n")
     return TEXT.format(
         types="".join(f'  {{"{name}", {bits:#x}U}},\n' for name, bits in tables.types),
         kernels="\n".join(tables.kernels),

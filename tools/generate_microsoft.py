@@ -21,6 +21,7 @@ FILE = generate_emitter.FOLDER.parents[1] / "targets" / "gen" / "microsoft.h"
 EMITTED = (
     "Attention",
     "BiasGelu",
+    "BiasSplitGelu",
     "FastGelu",
     "FusedConv",
     "GroupQueryAttention",
@@ -28,6 +29,7 @@ EMITTED = (
     "MatMulNBits",
     "MultiHeadAttention",
     "QuickGelu",
+    "RotaryEmbedding",
     "SkipLayerNormalization",
     "SkipSimplifiedLayerNormalization",
 )

@@ -72,7 +72,8 @@ rewriting::Report rewritten(onnx::Model& model, const targets::Target& target,
 }
 
 bool fuses_in_half(const targets::Target& target, const PrecisionOptions& precision) {
-  return target.is_accelerated() && half_of(precision) != base::DType::kUndefined;
+  return (target.is_accelerated() || target.computes_in_half) &&
+         half_of(precision) != base::DType::kUndefined;
 }
 
 NotLowered::NotLowered(const Unsupported& error, const OptimizationReport& done)

@@ -21,6 +21,12 @@ struct Target {
   // The releases that models are for, oldest first, with the kernels that they have; none: whatever
   // the standard allows.
   std::span<const Release> releases;
+  // Whether it expands functions of the standard that it has no kernel for, and casts float16
+  // itself where it has none in that type.
+  bool expands_functions = true;
+  // Whether contrib operators are fused of a model that is in half precision already, as they are
+  // for every accelerator whose kernels are listed.
+  bool computes_in_half = false;
   // What it cannot take as it is, in the order in which rules are asked.
   std::span<const Rules> rules;
   // Its contrib operators, each of which is fused from several of the canonical IR.

@@ -189,6 +189,21 @@ std::span<const Target> targets() {
              .has_quantized_operators = true,
              .source = "as webgpu; files run with onnxruntime-genai 0.18 on the CPU",
              .fed_if_read = kFedIfRead},
+      Target{.name = "onnxruntime-genai-dml",
+             .title = "ONNX Runtime's DirectML provider",
+             .about = "Language models for onnxruntime-genai on Windows with DirectML: opset 20, "
+                      "the newest one that the provider has operators of, and relying on the "
+                      "inputs that onnxruntime-genai feeds. Past and present share a buffer, and a "
+                      "prompt is passed at once.",
+             .opset = 20,
+             .releases = onnxruntime_releases(),
+             .computes_in_half = true,
+             .rules = onnxruntime_tables(),
+             .fusions = onnxruntime_genai_dml_fusions(),
+             .has_quantized_operators = true,
+             .source = "read in the provider's source, not run, which takes Windows; files run "
+                       "with onnxruntime-genai 0.18 on the CPU",
+             .fed_if_read = kFedIfRead},
       Target{.name = "webgpu",
              .title = "ONNX Runtime's WebGPU provider",
              .about = "Operators that the WebGPU provider has kernels for, at the newest opset "
@@ -212,13 +227,18 @@ std::span<const Target> targets() {
              .source = "tried with OpenVINO 2026.4.1"},
       Target{.name = "tensorrt",
              .title = "TensorRT",
-             .about = "Operators that NVIDIA's ONNX parser supports.",
-             .opset = 20,
-             .releases = {},
+             .about = "Operators and types that NVIDIA's parser of ONNX documents for TensorRT 11. "
+                      "Its networks are strongly typed: the precision is that of the file, in "
+                      "float16 or bfloat16 by `--precision`, and quantized by QuantizeLinear and "
+                      "DequantizeLinear. Files of opset 24 and older are for 11.0 and newer, those "
+                      "of opset 25 for 11.5.",
+             .opset = 25,
+             .releases = tensorrt_releases(),
+             .expands_functions = false,
              .rules = tensorrt_tables(),
              .fusions = {},
-             .source = "the list of operators of its reader of ONNX models, 10.15: it cannot be "
-                       "run without a GPU"},
+             .source = "read, not run, which takes a GPU: the parser's list of operators and "
+                       "release notes of 11.0 to 11.5"},
       Target{.name = "standard",
              .title = "the standard",
              .about = "The ONNX specification without workarounds, for any conforming "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,36 @@ def test_forms_of_a_provider(
     assert len(graph.node) <= 11 * model.config.num_hidden_layers + 10
     # What the provider runs on a GPU, the CPU runs here.
     assert_its_tokens(model, out, 1)
+
+
+def test_forms_of_directml(made: tuple[Any, Path], tmp_path: Path) -> None:
+    """Its GroupQueryAttention neither turns queries nor takes them packed."""
+    model, _ = made
+    out = tmp_path / "out"
+    sardonyx.hf.export(model, out, runtime="onnxruntime-genai", provider="dml", precision="fp16")
+    found = json.loads((out / "genai_config.json").read_text())
+    (options,) = found["model"]["decoder"]["session_options"]["provider_options"]
+    assert options == {"dml": {"enable_graph_capture": "0"}}
+    assert found["search"]["past_present_share_buffer"] is True
+    assert "position_ids" in found["model"]["decoder"]["inputs"]
+    proto = onnx.load(out / "model.onnx")
+    assert [each.version for each in proto.opset_import if not each.domain] == [20]
+    layers = model.config.num_hidden_layers
+    kinds = Counter(node.op_type for node in proto.graph.node if node.domain)
+    assert kinds["GroupQueryAttention"] == layers
+    assert kinds["RotaryEmbedding"] == 2 * layers
+    for node in proto.graph.node:
+        if node.op_type == "GroupQueryAttention":
+            assert all(node.input[:6])
+            assert "do_rotary" not in {each.name for each in node.attribute}
+    assert_its_tokens(model, out, 1)
+
+
+def test_no_draft_for_directml(made: tuple[Any, Path], tmp_path: Path) -> None:
+    with pytest.raises(sardonyx.errors.UsageError, match="one token behind a cache"):
+        sardonyx.hf.export(
+            made[0], tmp_path / "out", runtime="onnxruntime-genai", provider="dml", draft=tmp_path
+        )
 
 
 def test_providers_that_there_are_not(tmp_path: Path, made: tuple[Any, Path]) -> None:

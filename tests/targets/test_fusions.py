@@ -138,7 +138,7 @@ def test_rows_of_fusions() -> None:
     tables = {table["name"]: table["fusions"] for table in _native.target_tables()}
     named = {
         RUNTIME, "onnxruntime-genai", "onnxruntime-cuda", "onnxruntime-genai-cuda",
-        "onnxruntime-genai-webgpu", "webgpu",
+        "onnxruntime-genai-webgpu", "onnxruntime-genai-dml", "webgpu",
     }  # fmt: skip
     assert {name for name, fusions in tables.items() if fusions} == named
     for row in (row for name in named for row in tables[name]):

@@ -13,6 +13,7 @@ Runtime = Literal[
     "onnxruntime-cuda",
     "onnxruntime-genai-cuda",
     "onnxruntime-genai-webgpu",
+    "onnxruntime-genai-dml",
     "webgpu",
     "openvino",
     "tensorrt",

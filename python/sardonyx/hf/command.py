@@ -116,7 +116,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--provider", metavar="NAME",
-        help="of onnxruntime and onnxruntime-genai: cpu, cuda, webgpu",
+        help="of onnxruntime and onnxruntime-genai: cpu, cuda, webgpu; of the latter: dml",
     )  # fmt: skip
     made.add_argument(
         "--fixed", action="append", default=[], metavar="NAME=N",

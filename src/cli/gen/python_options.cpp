@@ -22,7 +22,7 @@ constexpr PythonOption kOptions[] = {
     {"hf", "--task", "TASK", "default: the task of the class that was saved"},
     {"hf", "--precision", "{fp32,fp16,bf16,int8,int4,fp16+int8,fp16+int4}", "default: fp32; int8 and int4 quantize weights block-wise"},
     {"hf", "--runtime", "RUNTIME", "target runtime, as for `sardonyx optimize`"},
-    {"hf", "--provider", "NAME", "of onnxruntime and onnxruntime-genai: cpu, cuda, webgpu"},
+    {"hf", "--provider", "NAME", "of onnxruntime and onnxruntime-genai: cpu, cuda, webgpu; of the latter: dml"},
     {"hf", "--fixed", "NAME=N", "dynamic dimensions that are a number: batch=1,sequence=128; repeatable"},
     {"hf", "--max", "NAME=N", "dynamic dimensions that are a number at most; repeatable"},
     {"hf", "--opset", "OPSET", "default: the best one for the runtime"},

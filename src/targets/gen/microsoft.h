@@ -48,6 +48,16 @@ inline constexpr Formal kOutputsOfBiasGelu[] = {
 inline constexpr OperatorVersion kBiasGelu = {
   1, false, 2, 2, 1, 1, kInputsOfBiasGelu, kOutputsOfBiasGelu, {}};
 
+inline constexpr Formal kInputsOfBiasSplitGelu[] = {
+  {"X", FormalOption::kRequired, "T", 0x402U},
+  {"bias", FormalOption::kRequired, "T", 0x402U},
+};
+inline constexpr Formal kOutputsOfBiasSplitGelu[] = {
+  {"Y", FormalOption::kRequired, "T", 0x402U},
+};
+inline constexpr OperatorVersion kBiasSplitGelu = {
+  1, false, 2, 2, 1, 1, kInputsOfBiasSplitGelu, kOutputsOfBiasSplitGelu, {}};
+
 inline constexpr Formal kInputsOfFastGelu[] = {
   {"X", FormalOption::kRequired, "T", 0x10c02U},
   {"bias", FormalOption::kOptional, "T", 0x10c02U},
@@ -210,6 +220,25 @@ inline constexpr AttributeFormal kAttributesOfQuickGelu[] = {
 };
 inline constexpr OperatorVersion kQuickGelu = {
   1, false, 1, 1, 1, 1, kInputsOfQuickGelu, kOutputsOfQuickGelu, kAttributesOfQuickGelu};
+
+inline constexpr Formal kInputsOfRotaryEmbedding[] = {
+  {"input", FormalOption::kRequired, "T", 0x10402U},
+  {"position_ids", FormalOption::kRequired, "M", 0x80U},
+  {"cos_cache", FormalOption::kRequired, "T", 0x10402U},
+  {"sin_cache", FormalOption::kRequired, "T", 0x10402U},
+};
+inline constexpr Formal kOutputsOfRotaryEmbedding[] = {
+  {"output", FormalOption::kRequired, "T", 0x10402U},
+};
+inline constexpr AttributeFormal kAttributesOfRotaryEmbedding[] = {
+  {"interleaved", AttributeKind::kInt, false, false, 0, 0.0F, ""},
+  {"is_packed_batching", AttributeKind::kInt, false, false, 0, 0.0F, ""},
+  {"num_heads", AttributeKind::kInt, false, false, 0, 0.0F, ""},
+  {"rotary_embedding_dim", AttributeKind::kInt, false, false, 0, 0.0F, ""},
+  {"scale", AttributeKind::kFloat, false, false, 0, 0.0F, ""},
+};
+inline constexpr OperatorVersion kRotaryEmbedding = {
+  1, false, 4, 4, 1, 1, kInputsOfRotaryEmbedding, kOutputsOfRotaryEmbedding, kAttributesOfRotaryEmbedding};
 
 inline constexpr Formal kInputsOfSkipLayerNormalization[] = {
   {"input", FormalOption::kRequired, "T", 0x10402U},

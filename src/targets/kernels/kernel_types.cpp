@@ -31,11 +31,11 @@ bool expanded(Op op) { return op != Op::kSwish && op != Op::kSwiGLU; }
 
 // The types that one kernel takes for a parameter. On the CPU, ONNX Runtime casts float16 itself
 // where it has the operator in float32.
-DTypeSet taken(const Binding& binding, std::span<const KernelType> kernel, bool is_on_cpu) {
+DTypeSet taken(const Binding& binding, std::span<const KernelType> kernel, bool casts_float16) {
   DTypeSet dtypes = binding.allowed;
   for (const KernelType& type : kernel)
     if (type.parameter == binding.parameter) dtypes &= type.dtypes;
-  if (is_on_cpu && (dtypes & dtype_bit(kFloat32)) != 0)
+  if (casts_float16 && (dtypes & dtype_bit(kFloat32)) != 0)
     dtypes |= dtype_bit(kFloat16) & binding.allowed;
   return dtypes;
 }
@@ -80,14 +80,14 @@ struct Fit {
   }
 };
 
-Fit fit_to(std::span<const Kernel> kernels, bool is_on_cpu, Op op, const OperatorVersion& version,
-           Bindings bindings) {
+Fit fit_to(std::span<const Kernel> kernels, bool casts_float16, Op op,
+           const OperatorVersion& version, Bindings bindings) {
   Fit best{.distance = {}, .bindings = bindings};
   for (const Kernel& kernel : kernels) {
     if (!kernel.serves(version.since)) continue;
     best.served = true;
     const auto distance = onnx::fit(
-        op, bindings, [&](const Binding& b) { return taken(b, types_of(kernel), is_on_cpu); });
+        op, bindings, [&](const Binding& b) { return taken(b, types_of(kernel), casts_float16); });
     if (!distance || (best.distance && *distance >= *best.distance)) continue;
     best.distance = distance;
     best.bindings = bindings;
@@ -100,7 +100,8 @@ Fit fit_to(std::span<const Kernel> kernels, bool is_on_cpu, Op op, const Operato
 // accelerator computes in other types where these hold every number; the CPU does what is left.
 Fit best_fit(const Target& target, Op op, const OperatorVersion& version, const Bindings& bindings,
              std::int64_t opset) {
-  Fit own = fit_to(target.kernels_of(op, opset), !target.is_accelerated(), op, version, bindings);
+  const bool casts_float16 = !target.is_accelerated() && target.expands_functions;
+  Fit own = fit_to(target.kernels_of(op, opset), casts_float16, op, version, bindings);
   if (!target.is_accelerated() || (own.distance && !own.loses())) return own;
   Fit cpu = fit_to(target.cpu_kernels_of(op, opset), true, op, version, bindings);
   if (!cpu.distance || (own.distance && cpu.loses())) return own.served ? own : cpu;
@@ -117,6 +118,12 @@ void refuse_types(const Target& target, const Operator& op, Bindings& bindings) 
   }
   base::fail("SX1505", fmt::format("{} has no kernel of {} for {}", target.title, op.name, types),
              "cast to another type in the program, or convert for the standard alone");
+}
+
+// Throws for an operator that the runtime does not have at all.
+[[noreturn]] void refuse_operator(const Target& target, const Operator& op) {
+  base::fail("SX1505", fmt::format("{} has no kernel of {}", target.title, op.name),
+             "compute it outside of the model, or convert for another runtime or the standard");
 }
 
 // The attribute that says what type the output has; empty for operators without one.
@@ -250,7 +257,8 @@ Plan plan_for(const Target& target, const Operator& op, const OperatorVersion& v
     plan.bindings = bindings;
     // A function that the runtime expands is sure to run in float32 only.
     const bool single =
-        expanded(op.id) && std::ranges::all_of(bindings.all(), [](const Binding& b) {
+        target.expands_functions && expanded(op.id) &&
+        std::ranges::all_of(bindings.all(), [](const Binding& b) {
           return !base::is_floating(b.dtype) || b.dtype == kFloat32 || b.dtype == kFloat16;
         });
     if (!target.releases.empty() && (!single || lacks_opset(target, op, version, opset))) {
@@ -304,6 +312,8 @@ std::optional<Values> Lowering::with_kernel_types(const Operator& op,
   if (plan.way == Plan::Way::kSpelledOut) {
     if (auto values = onnx::spelled_out({*this, inputs, attributes, outputs}, op)) return values;
     if (lacks_opset(target_, op, version, opset())) refuse_opset(target_, op, opset());
+    if (!target_.expands_functions && target_.kernels_of(op.id, opset()).empty())
+      refuse_operator(target_, op);
     if (!plan.is_stand_in) return std::nullopt;
   }
   if (plan.way == Plan::Way::kNot) {

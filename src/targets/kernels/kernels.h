@@ -53,6 +53,8 @@ std::span<const Release> onnxruntime_releases();
 // The same of its providers for accelerators.
 std::span<const Release> onnxruntime_cuda_releases();
 std::span<const Release> onnxruntime_webgpu_releases();
+// Of TensorRT, as its documentation lists them.
+std::span<const Release> tensorrt_releases();
 std::span<const KernelType> types_of(const Kernel& kernel);
 
 }  // namespace sardonyx::targets

@@ -10,7 +10,7 @@
 namespace sardonyx::targets {
 namespace {
 
-constexpr std::string_view kSince = "documentation of 10.15, not run";
+constexpr std::string_view kSince = "documentation of 11.0, read";
 
 std::optional<Values> resized(const Use& use, const Rule&) {
   return onnx::spelled_out_resize({use.onnx, use.inputs, use.attributes});
@@ -67,7 +67,8 @@ constexpr Rule kRows[] = {
      .when = is_volume,
      .how = by_definition,
      .why = "the documentation lists GridSample of 4 axes only",
-     .since = kSince},
+     .since = kSince,
+     .until = "11.5"},
     {.name = "image-of-patches",
      .op = Op::kCol2Im,
      .reason = Reason::kLacks,

@@ -9,7 +9,7 @@ namespace {
 
 using enum base::DType;
 
-constexpr std::string_view kSince = "documentation of 10.15, not run";
+constexpr std::string_view kSince = "documentation of 11.0, read";
 constexpr DTypeSet kIntegers = onnx::dtype_bit(kInt32) | onnx::dtype_bit(kInt64);
 
 // Before: Clip(x, least, most)

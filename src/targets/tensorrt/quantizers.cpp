@@ -1,4 +1,4 @@
-// Quantization in TensorRT: int8 round zero.
+// Quantization in TensorRT: signed types round zero.
 #include <algorithm>
 
 #include "onnx/graph/ir.h"
@@ -8,22 +8,29 @@
 namespace sardonyx::targets {
 namespace {
 
+using enum base::DType;
+
+constexpr DTypeSet kStored = onnx::dtype_bit(kInt8) | onnx::dtype_bit(kInt4) |
+                             onnx::dtype_bit(kFloat8E4M3FN) | onnx::dtype_bit(kFloat4E2M1);
+
 // Whether zero is meant by another number than 0, or may be. Without a zero point it is 0.
 bool is_moved(Value zero_point) {
   if (!zero_point) return false;
-  const auto ints = zero_point.is_constant() ? zero_point.constant()->ints() : std::nullopt;
-  return !ints || std::ranges::any_of(*ints, [](std::int64_t zero) { return zero != 0; });
+  const auto zeros = zero_point.is_constant() ? zero_point.constant()->reals() : std::nullopt;
+  return !zeros || std::ranges::any_of(*zeros, [](double zero) { return zero != 0; });
 }
 
 bool is_not_taken(const Use& use) {
   const bool quantizes = use.op.id == Op::kQuantizeLinear;
-  const base::DType other = quantizes ? base::DType::kUInt8 : use.dtype();
-  const base::DType stored = quantizes && use.input(2) ? use.input(2).dtype() : other;
-  return stored != base::DType::kInt8 || is_moved(use.input(2));
+  const auto asked = static_cast<DType>(use.integer("output_dtype", 0));
+  const DType unasked = asked == kUndefined ? kUInt8 : asked;
+  const DType other = quantizes ? unasked : use.dtype();
+  const DType stored = quantizes && use.input(2) ? use.input(2).dtype() : other;
+  return (kStored & onnx::dtype_bit(stored)) == 0 || is_moved(use.input(2));
 }
 
 constexpr std::string_view kWhy =
-    "the documentation lists int8 with a zero point of 0, and uint8 as inputs and outputs only";
+    "the documentation lists int8, int4, float8 (e4m3) and float4 with a zero point of 0";
 
 constexpr Rule kRows[] = {
     {.name = "quantization-parameters",
@@ -32,14 +39,14 @@ constexpr Rule kRows[] = {
      .when = is_not_taken,
      .how = by_definition,
      .why = kWhy,
-     .since = "documentation of 10.15, not run"},
+     .since = "documentation of 11.0, read"},
     {.name = "dequantization-parameters",
      .op = Op::kDequantizeLinear,
      .reason = Reason::kLacks,
      .when = is_not_taken,
      .how = by_definition,
      .why = kWhy,
-     .since = "documentation of 10.15, not run"},
+     .since = "documentation of 11.0, read"},
 };
 
 }  // namespace

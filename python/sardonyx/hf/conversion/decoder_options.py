@@ -15,7 +15,7 @@ from sardonyx._base.errors import UsageError, refusal
 from sardonyx._model.program import ONNXProgram
 from sardonyx.hf.base.caches import PAST, PRESENT
 from sardonyx.hf.base.parts import Part, variants
-from sardonyx.hf.output.genai import is_for, shares_cache
+from sardonyx.hf.output.genai import is_for, shares_cache, takes_drafts
 
 from .quantized_cache import CacheQuantization
 
@@ -71,6 +71,14 @@ class DecoderOptions:
                 "SX1001",
                 f"there is no draft for {runtime}: onnxruntime-genai runs one next to the model",
                 "--runtime onnxruntime-genai",
+                UsageError,
+            )
+        if not takes_drafts(runtime):
+            raise refusal(
+                "SX1001",
+                f"there is no draft for {runtime}: its kernel takes one token behind a cache, and "
+                "a draft proposes several",
+                "another --provider, or no --draft",
                 UsageError,
             )
         others = {"--split": self.split is not None, "--last-logits": self.last_logits}

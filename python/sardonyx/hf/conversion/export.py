@@ -38,6 +38,7 @@ _PROVIDERS: dict[str, dict[str, Runtime]] = {
         "cpu": "onnxruntime-genai",
         "cuda": "onnxruntime-genai-cuda",
         "webgpu": "onnxruntime-genai-webgpu",
+        "dml": "onnxruntime-genai-dml",
     },
 }
 PrecisionName: TypeAlias = Literal["fp32"] | To
@@ -84,7 +85,7 @@ def export(
             `sardonyx.Precision`.
         runtime: the target runtime, as `target_runtime` of `sardonyx.export`.
         provider: the execution provider of the runtime: "cpu", "cuda" or "webgpu", for
-            "onnxruntime" and "onnxruntime-genai".
+            "onnxruntime" and "onnxruntime-genai"; "dml" for the latter.
         opset: 13 to 28; by default the best one for the runtime.
         verify: compare with PyTorch: greedy tokens for models that generate, else outputs. The
             model is then loaded into memory.

@@ -20,7 +20,11 @@ _PROVIDERS: dict[str, list[dict[str, dict[str, str]]]] = {
         {"cuda": {"enable_cuda_graph": "0", "enable_skip_layer_norm_strict_mode": "1"}}
     ],
     "onnxruntime-genai-webgpu": [{"webgpu": {}}],
+    "onnxruntime-genai-dml": [{"dml": {"enable_graph_capture": "0"}}],
 }
+
+# Targets whose kernel of GroupQueryAttention takes several tokens for the first ones of a text.
+_PROMPTS_FIRST = frozenset({"onnxruntime-genai-dml"})
 
 # A kind of model of the runtime's that asks for no architecture's name.
 _TYPE = "decoder"
@@ -35,6 +39,11 @@ _SEARCH = ("do_sample", "num_beams", "repetition_penalty", "temperature", "top_k
 def is_for(runtime: str) -> bool:
     """Whether the target is this runtime, on any provider."""
     return runtime in _PROVIDERS
+
+
+def takes_drafts(runtime: str) -> bool:
+    """Whether models for the target compute several tokens behind a cache, as those of a draft."""
+    return is_for(runtime) and runtime not in _PROMPTS_FIRST
 
 
 def declined(model: _native.Model, optional: Collection[str] = ()) -> str:

@@ -222,4 +222,27 @@ Fusions onnxruntime_genai_webgpu_fusions() {
   return kFusions;
 }
 
+// Read in the source of ONNX Runtime's DirectML provider and of onnxruntime-genai's model builder,
+// neither run nor measured: they are for Windows alone.
+Fusions onnxruntime_genai_dml_fusions() {
+  static const std::array kFusions = {
+      Fusion{.rule = &kGroupQueryAttentionApart,
+             .before = "Attention(RotaryEmbedding(q), RotaryEmbedding(k), v, mask, past), each "
+                       "token after those before it",
+             .after = "com.microsoft.GroupQueryAttention(RotaryEmbedding(q, position_ids, angles), "
+                      "RotaryEmbedding(k, position_ids, angles), v, past, lengths)",
+             .measured = "not measured: the form of onnxruntime-genai's own models, whose cache is "
+                         "one buffer",
+             .since = "1.31",
+             .types = kFloatOrHalf},
+      Fusion{.rule = &kSkipRmsNormalization,
+             .before = "RMSNormalization(x + skip)",
+             .after = "com.microsoft.SkipSimplifiedLayerNormalization(x, skip)",
+             .measured = "not measured: a node less, as on CUDA",
+             .since = "1.31",
+             .types = kFloatOrHalf},
+  };
+  return kFusions;
+}
+
 }  // namespace sardonyx::targets

@@ -11,6 +11,7 @@ extern const rewriting::Rule kFastGelu;
 extern const rewriting::Rule kFusedConv;
 extern const rewriting::Rule kGroupQueryAttention;
 extern const rewriting::Rule kGroupQueryAttentionAsFed;
+extern const rewriting::Rule kGroupQueryAttentionApart;
 extern const rewriting::Rule kLinearAttention;
 extern const rewriting::Rule kMultiHeadAttention;
 extern const rewriting::Rule kPackedAttention;
@@ -25,5 +26,6 @@ Fusions onnxruntime_cuda_fusions();
 Fusions onnxruntime_genai_cuda_fusions();
 Fusions onnxruntime_webgpu_fusions();
 Fusions onnxruntime_genai_webgpu_fusions();
+Fusions onnxruntime_genai_dml_fusions();
 
 }  // namespace sardonyx::targets

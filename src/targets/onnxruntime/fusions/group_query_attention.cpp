@@ -12,6 +12,9 @@
 // Sinks, which the canonical IR has as one more key (onnx/definitions/attention.h), are an input of
 // the operator. Their keys have the cache in front by a Concat, and heads lie apart.
 //
+// A provider whose kernel neither turns nor takes packed ones (DirectML) has RotaryEmbedding of
+// com.microsoft in front, and the three apart (`group_query_attention_apart`).
+//
 // What callers feed as attention_mask may have gaps anywhere, so that masks made of it are taken
 // for a runtime alone that feeds none (`group_query_attention_as_fed`), and lengths come from it.
 #include <algorithm>
@@ -170,16 +173,25 @@ std::optional<Sizes> sizes_of(const Asked& asked) {
   return known ? std::optional(sizes) : std::nullopt;
 }
 
+// What a provider's kernel does, and what its callers feed.
+struct KernelForm {
+  bool is_fed = false;             // as onnxruntime-genai feeds it
+  bool turns_and_packs = true;     // with the embedding, and of one product
+  bool looks_at_all_only = false;  // no window, softcap or sinks
+};
+
 // Why the kernel does not compute what the node does, whatever it attends to; empty where it does.
 std::string_view hindrance(const Node* attention, const Asked& asked, const Sizes& sizes,
-                           bool fed) {
+                           const KernelForm& form) {
   const ValueInfo *query = asked[kQuery], *key = asked[kKey], *value = asked[kValue];
   if (query->dtype != DType::kFloat32 && query->dtype != DType::kFloat16 &&
       query->dtype != DType::kBFloat16)
     return "there are kernels for float32, float16 and bfloat16 alone";
+  if (form.looks_at_all_only && (asked.sinks != nullptr || attention->find("softcap") != nullptr))
+    return "the provider's kernel has neither sinks nor a softcap";
   if (attention->inputs.size() > 6 || attention->outputs.size() > 3)
     return "its scores are read, or its keys have lengths of their own";
-  if (!fed && asked[kPastKey] == nullptr && asked.sinks == nullptr)
+  if (!form.is_fed && asked[kPastKey] == nullptr && asked.sinks == nullptr)
     return "without a cache others are quicker";
   if ((asked[kPastKey] == nullptr) != (asked[kPastValue] == nullptr))
     return "keys have a cache and values none";
@@ -188,7 +200,7 @@ std::string_view hindrance(const Node* attention, const Asked& asked, const Size
       !value->shape[2].is(sizes.groups * sizes.head))
     return "values are not as wide as keys";
   if (sizes.head % kHeadUnit != 0) return "heads are not of a multiple of 8";
-  if (!fed && !sizes.batch.is(1))
+  if (!form.is_fed && !sizes.batch.is(1))
     return "behind a cache its kernel takes several tokens for a batch of one alone, and this "
            "batch is not known to be one";
   return {};
@@ -211,34 +223,36 @@ struct Rotation {
 class Fusing {
  public:
   Fusing(rewriting::RuleContext& context, Node* attention, const Asked& asked, const Sizes& sizes,
-         const rewriting::Feeds& feeds)
+         const rewriting::Feeds& feeds, const KernelForm& form)
       : context_(context),
         patch_(context, attention),
         attention_(attention),
         asked_(asked),
         sizes_(sizes),
-        feeds_(feeds) {}
+        feeds_(feeds),
+        form_(form) {}
 
   bool run(const Attended& attended) {
     const std::optional<Rotation> rotation = rotation_inside();
     std::vector<ValueInfo*> inputs = {asked_[kQuery], asked_[kKey], asked_[kValue],
                                       asked_[kPastKey], asked_[kPastValue]};
     if (rotation) {
-      inputs[0] = rotation->query;
-      inputs[1] = rotation->key;
+      inputs[0] = turned(*rotation, rotation->query, sizes_.heads);
+      inputs[1] = turned(*rotation, rotation->key, sizes_.groups);
     }
-    pack(inputs);
+    if (form_.turns_and_packs) pack(inputs);
     const auto [lengths, total] = key_counts();
     inputs.insert(inputs.end(), {lengths, total});
-    if (rotation) inputs.insert(inputs.end(), {rotation->cosines, rotation->sines});
+    const bool turns = rotation && form_.turns_and_packs;
+    if (turns) inputs.insert(inputs.end(), {rotation->cosines, rotation->sines});
     if (asked_.sinks != nullptr) {
       inputs.resize(kSinks, nullptr);
       inputs.push_back(patch_.node(Op::kReshape, {asked_.sinks, patch_.ints({-1})}, {},
                                    asked_.sinks->name + "_of_heads"));
     }
-    const std::vector<ValueInfo*> made =
-        patch_.nodes(microsoft::kCachedAttention, inputs, attributes(attended, rotation),
-                     attention_->output()->name, 3);
+    const std::vector<ValueInfo*> made = patch_.nodes(
+        microsoft::kCachedAttention, inputs, attributes(attended, turns ? rotation : std::nullopt),
+        attention_->output()->name, 3);
     for (std::size_t i = 0; i < made.size(); ++i)
       if (asked_.outputs[i] != nullptr) patch_.replace(asked_.outputs[i], made[i]);
     return patch_.apply();
@@ -256,6 +270,19 @@ class Fusing {
     made.push_back({"do_rotary", std::int64_t{1}, {}});
     if (rotation->interleaved) made.push_back({"rotary_interleaved", std::int64_t{1}, {}});
     return made;
+  }
+
+  // Queries or keys as the kernel takes them: it turns them, or another operator in front does.
+  ValueInfo* turned(const Rotation& rotation, ValueInfo* rows, std::int64_t heads) {
+    if (form_.turns_and_packs) return rows;
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): a patch reads values
+    auto* positions = const_cast<ValueInfo*>(feeds_.position_ids);
+    std::vector<onnx::Attribute> attributes = {{"num_heads", heads, {}}};
+    if (rotation.interleaved) attributes.push_back({"interleaved", std::int64_t{1}, {}});
+    return patch_
+        .nodes(microsoft::kRotatedHeads, {rows, positions, rotation.cosines, rotation.sines},
+               attributes, rows->name + "_turned", 1)
+        .front();
   }
 
   // Queries, keys and values as one product, where they are products of one factor.
@@ -283,6 +310,8 @@ class Fusing {
       return std::nullopt;
     for (const std::string_view name : {"interleaved", "rotary_embedding_dim"})
       if (query->int_or(name, 0) != key->int_or(name, 0)) return std::nullopt;
+    if (!form_.turns_and_packs && feeds_.position_ids == nullptr)
+      return declined(query, "the model has no position_ids for the operator in front");
     if (longest() > kMaxPositions)
       return declined(query,
                       "no longest sequence is known, for which the kernel wants a table of "
@@ -298,6 +327,8 @@ class Fusing {
     if (!width.is_constant() || 2 * width.value() > sizes_.head ||
         2 * width.value() % kTurnedUnit != 0)
       return declined(query, "the kernel turns a multiple of 16 numbers of each head");
+    if (!form_.turns_and_packs && 2 * width.value() != sizes_.head)
+      return declined(query, "the operator in front turns whole heads");
     return found;
   }
 
@@ -387,16 +418,17 @@ class Fusing {
   const Asked& asked_;
   const Sizes& sizes_;
   const rewriting::Feeds& feeds_;
+  const KernelForm& form_;
 };
 
-bool fuse(Node* attention, rewriting::RuleContext& context, bool fed) {
+bool fuse(Node* attention, rewriting::RuleContext& context, const KernelForm& form) {
   const Asked asked = asked_with_sinks(attention).value_or(asked_of(attention));
   const std::optional<Sizes> sizes = sizes_of(asked);
   if (!sizes) return context.decline(attention, "its heads are apart, or its sizes are not known");
-  if (const std::string_view why = hindrance(attention, asked, *sizes, fed); !why.empty())
+  if (const std::string_view why = hindrance(attention, asked, *sizes, form); !why.empty())
     return context.decline(attention, std::string(why));
   rewriting::Feeds feeds{.past = sizes->past};
-  if (fed) {
+  if (form.is_fed) {
     feeds.attention_mask = input_called(context.model().graph, "attention_mask");
     feeds.position_ids = input_called(context.model().graph, "position_ids");
   }
@@ -405,14 +437,20 @@ bool fuse(Node* attention, rewriting::RuleContext& context, bool fed) {
     return context.decline(attention,
                            "its mask is not seen to be that of each token and those "
                            "before it");
-  return Fusing(context, attention, asked, *sizes, feeds).run(*attended);
+  if (form.looks_at_all_only && attended->window > 0)
+    return context.decline(attention, "the provider's kernel has no window");
+  return Fusing(context, attention, asked, *sizes, feeds, form).run(*attended);
 }
 
 bool fuse_any(Node* attention, rewriting::RuleContext& context) {
-  return fuse(attention, context, /*fed=*/false);
+  return fuse(attention, context, {});
 }
 bool fuse_as_fed(Node* attention, rewriting::RuleContext& context) {
-  return fuse(attention, context, /*fed=*/true);
+  return fuse(attention, context, {.is_fed = true});
+}
+bool fuse_apart(Node* attention, rewriting::RuleContext& context) {
+  return fuse(attention, context,
+              {.is_fed = true, .turns_and_packs = false, .looks_at_all_only = true});
 }
 
 constexpr Op kRoots[] = {Op::kAttention};
@@ -424,5 +462,7 @@ const rewriting::Rule kGroupQueryAttention = {"group-query-attention", kRoots, f
                                               /*changes_weights=*/true};
 const rewriting::Rule kGroupQueryAttentionAsFed = {"group-query-attention-as-fed", kRoots,
                                                    fuse_as_fed, 23, /*changes_weights=*/true};
+const rewriting::Rule kGroupQueryAttentionApart = {"group-query-attention-apart", kRoots,
+                                                   fuse_apart, 20, /*changes_weights=*/true};
 
 }  // namespace sardonyx::targets

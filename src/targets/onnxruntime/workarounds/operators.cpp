@@ -100,6 +100,8 @@ const onnx::ForeignOperator kNormalizationOfSum = {kDomain, 1, "SkipLayerNormali
 const onnx::ForeignOperator kRmsNormalizationOfSum = {
     kDomain, 1, "SkipSimplifiedLayerNormalization", &kSkipSimplifiedLayerNormalization,
     skip_normalization};
+const onnx::ForeignOperator kRotatedHeads = {kDomain, 1, "RotaryEmbedding", &kRotaryEmbedding,
+                                             like_first};
 const onnx::ForeignOperator kSwish = {kDomain, 1, "QuickGelu", &kQuickGelu, like_first};
 
 }  // namespace sardonyx::targets::microsoft

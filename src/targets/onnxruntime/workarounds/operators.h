@@ -14,6 +14,7 @@ extern const onnx::ForeignOperator kGeluOfSum;              // BiasGelu
 extern const onnx::ForeignOperator kFastGeluOfSum;          // FastGelu
 extern const onnx::ForeignOperator kNormalizationOfSum;     // SkipLayerNormalization
 extern const onnx::ForeignOperator kRmsNormalizationOfSum;  // SkipSimplifiedLayerNormalization
+extern const onnx::ForeignOperator kRotatedHeads;           // RotaryEmbedding
 extern const onnx::ForeignOperator kSwish;                  // QuickGelu
 
 }  // namespace sardonyx::targets::microsoft
