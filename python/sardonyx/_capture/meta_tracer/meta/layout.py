@@ -350,3 +350,15 @@ def chunk(
         QuickTensor.of((*shape[:axis], each, *shape[axis + 1 :]), steps_of(self), self.dtype)
         for each in lengths
     ]
+
+
+def grid_sampled(
+    results: ResultFactory, self: torch.Tensor, grid: torch.Tensor, *_: Any
+) -> QuickTensor:
+    """Of F.grid_sample: [N, C, D, H, W] or [N, C, H, W] at [N, ..., 2 or 3]."""
+    x, places = dims_of(self), dims_of(grid)
+    if len(x) != len(places) or not same(x[0], places[0]) or places[-1] != len(x) - 2:
+        raise DeclinedError("a grid that does not fit")
+    if not self.dtype.is_floating_point or self.dtype != grid.dtype:
+        raise DeclinedError("a grid of another dtype")
+    return results.dense((*x[:2], *places[1:-1]), self.dtype)

@@ -97,6 +97,7 @@ class SizeSamples:
         self._bounds = bounds
         self._known: dict[Any, list[Row]] = {}
         self._answers: dict[Any, set[bool | None]] = {}
+        self._single: dict[Any, Any] = {}
         self._relevant: dict[Any, list[Condition]] = {}
         self._evaluated = 0
 
@@ -141,10 +142,12 @@ class SizeSamples:
     def value(self, conditions: Sequence[Condition], expression: Any) -> Any:
         """The one value that an expression or a relation has for all such sizes of at least 2,
         or, where there are none, for all; None where it has several."""
-        rows = self.rows(conditions, expression)
-        symbols = expression.free_symbols
-        several = [row for row in rows if all(row[s] >= TAKEN_FOR for s in symbols if s in row)]
-        return _one_value(expression, several or rows)
+        key = (tuple(conditions), expression)
+        if key not in self._single:
+            rows, symbols = self.rows(conditions, expression), expression.free_symbols
+            several = [row for row in rows if all(row[s] >= TAKEN_FOR for s in symbols if s in row)]
+            self._single[key] = _one_value(expression, several or rows)
+        return self._single[key]
 
     def few_values(self, conditions: Sequence[Condition], expression: Any) -> list[int] | None:
         """All values that an integer of sizes has for such sizes, the example's first; None where
