@@ -355,9 +355,9 @@ def chunk(
 def grid_sampled(
     results: ResultFactory, self: torch.Tensor, grid: torch.Tensor, *_: Any
 ) -> QuickTensor:
-    """Of F.grid_sample: [N, C, D, H, W] or [N, C, H, W] at [N, ..., 2 or 3]."""
+    """Of F.grid_sample of images: [N, C, H, W] at [N, ..., 2]."""
     x, places = dims_of(self), dims_of(grid)
-    if len(x) != len(places) or not same(x[0], places[0]) or places[-1] != len(x) - 2:
+    if len(x) != 4 or len(places) != 4 or not same(x[0], places[0]) or places[-1] != 2:
         raise DeclinedError("a grid that does not fit")
     if not self.dtype.is_floating_point or self.dtype != grid.dtype:
         raise DeclinedError("a grid of another dtype")

@@ -76,7 +76,6 @@ TABLE: dict[Any, Callable[..., Any]] = {
     **dict.fromkeys(
         (
             _aten.grid_sampler.default, _aten.grid_sampler_2d.default,
-            _aten.grid_sampler_3d.default,
         ),
         layout.grid_sampled,
     ),
