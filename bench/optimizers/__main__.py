@@ -91,6 +91,9 @@ def _compared(
     inputs = running.feeds(source, before)
     expected = [before.run(None, feed) for feed in inputs]
     del before
+    optimized = running.session(source, optimize=True)
+    once_optimized = [optimized.run(None, feed) for feed in inputs]
+    del optimized
     loaded = running.nodes_once_loaded(source)
     rows = [Row(name, maker, "as exported", running.nodes_of(source), loaded)]
     paths = {"as exported": source}
@@ -101,7 +104,7 @@ def _compared(
         if "problem" in figures:
             rows.append(row._replace(problem=figures["problem"]))
             continue
-        problem = running.answers_of(target, inputs, expected)
+        problem = running.answers_of(target, inputs, expected, once_optimized)
         row = row._replace(nodes=running.nodes_of(target), problem=problem, **figures)
         if not problem:
             row = row._replace(loaded=running.nodes_once_loaded(target))
