@@ -117,6 +117,23 @@ def test_remainders_by_negative_numbers(capture: Any) -> None:
     assert wrong(made, model) == []
 
 
+class OfUnknownSign(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        n, m = x.shape[0], y.shape[0]
+        return x[(1 // m) // (-1 // n) :], x + (n // 2) // (m - n), x * ((m // 2) % (m - n))
+
+
+@pytest.mark.parametrize("capture", ["auto", "torch"])
+def test_quotients_of_quotients_by_sizes_of_unknown_sign(capture: Any) -> None:
+    model = OfUnknownSign()
+    shapes = ({0: Dim("n", min=0)}, {0: Dim("m", min=0)})
+    made = sardonyx.export(model, (X, X[:3]), dynamic_shapes=shapes, capture=capture)
+    for n, m in ((1, 2), (2, 1), (2, 3), (3, 2), (7, 2), (2, 7), (33, 1)):
+        inputs = torch.randn(n, 3), torch.randn(m, 3)
+        for got, want in zip(made(*inputs), model(*inputs), strict=True):
+            assert difference(got, want) is None, (n, m)
+
+
 class Windows(nn.Module):
     """Windows of 8 of an image that was made smaller: one in the example."""
 
