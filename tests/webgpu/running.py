@@ -2,27 +2,24 @@
 
     python tests/webgpu/running.py MODEL FEEDS.npz
 
-Prints as JSON the largest difference of the two, relative to the largest number of each output, the
-nodes by provider, and the operators that ran on the CPU, copies among them.
+Prints as JSON the largest difference of the two, relative to the largest number of each output;
+null where the device has no float16, as software Vulkans have not. ONNX Runtime's log on stderr
+says where each node is, and what is copied.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnxruntime
 
 
-def session(path: str, *providers: str, profile: str = "") -> onnxruntime.InferenceSession:
+def session(path: str, *providers: str, severity: int = 4) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.enable_profiling = bool(profile)
-    options.profile_file_prefix = profile
+    options.log_severity_level = severity
     names = [f"{name}ExecutionProvider" for name in (*providers, "CPU")]
     made = onnxruntime.InferenceSession(path, options, providers=names)
     if made.get_providers() != names:
@@ -39,25 +36,18 @@ def difference(a: Any, b: Any) -> float:
 
 def main(path: str, feeds_path: str) -> None:
     feeds = dict(np.load(feeds_path))
-    gpu = session(path, "WebGpu", profile=f"{feeds_path}.profile")
-    results = gpu.run(None, feeds)
-    events = json.loads(Path(gpu.end_profiling()).read_text())
-    kernels = [
-        (each["args"].get("provider", ""), each["args"]["op_name"])
-        for each in events
-        if each.get("cat") == "Node" and each["name"].endswith("_kernel_time")
-    ]
-    is_off = [name.startswith("Memcpy") or provider[:3] == "CPU" for provider, name in kernels]
+    onnxruntime.set_default_logger_severity(0)
+    try:
+        gpu = session(path, "WebGpu", severity=0)
+        onnxruntime.set_default_logger_severity(4)
+        results = gpu.run(None, feeds)
+    except Exception as error:  # its own classes, of a private module
+        if "requires f16" not in str(error):
+            raise
+        print(json.dumps({"difference": None}))
+        return
     wanted = session(path).run(None, feeds)
-    print(
-        json.dumps(
-            {
-                "difference": max(map(difference, results, wanted)),
-                "webgpu": sum(not off for off in is_off),
-                "off": Counter(name for off, (_, name) in zip(is_off, kernels, strict=True) if off),
-            }
-        )
-    )
+    print(json.dumps({"difference": max(map(difference, results, wanted))}))
 
 
 if __name__ == "__main__":
