@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
@@ -49,6 +49,29 @@ class Condition(NamedTuple):
     def holds(self, row: Row) -> bool:
         """Whether it is so for these sizes."""
         return truth_at(self.relation, row) is self.truth
+
+    def test(self) -> Callable[[Row], bool]:
+        """`holds`, for many rows."""
+        truth, wanted = truth_of(self.relation), self.truth
+        return lambda row: truth(row) is wanted
+
+
+def truth_of(relation: Any) -> Callable[[Row], bool | None]:
+    """`truth_at`, for many rows."""
+    evaluate = evaluator(relation)
+    if evaluate is None:
+        return functools.partial(truth_at, relation)
+
+    def truth(row: Row) -> bool | None:
+        try:
+            known = evaluate(row)
+        except (ArithmeticError, ValueError):
+            return None
+        except KeyError:
+            return truth_at(relation, row)
+        return known if isinstance(known, bool) else None
+
+    return truth
 
 
 def truth_at(relation: Any, row: Row) -> bool | None:
@@ -115,11 +138,15 @@ class SizeSamples:
 
     def _that_satisfy(self, conditions: Sequence[Condition], rows: Iterable[Row]) -> list[Row]:
         found = []
+        tests = [each.test() for each in conditions]
         for row in rows:
             self._evaluated += len(conditions)
             if self._evaluated > _MAX_EVALUATED:
                 raise DeclinedError("the model asks too much of sizes, as a long loop does")
-            if all(each.holds(row) for each in conditions):
+            for test in tests:
+                if not test(row):
+                    break
+            else:
                 found.append(row)
         return found
 
@@ -135,7 +162,8 @@ class SizeSamples:
         key = (tuple(conditions), relation)
         if key not in self._answers:
             rows = self.rows(conditions, relation)
-            self._answers[key] = {truth_at(relation, row) for row in rows}
+            truth = truth_of(relation)
+            self._answers[key] = {truth(row) for row in rows}
         return self._answers[key]
 
     def value(self, conditions: Sequence[Condition], expression: Any) -> Any:
