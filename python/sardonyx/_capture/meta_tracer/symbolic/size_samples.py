@@ -121,6 +121,9 @@ class SizeSamples:
         self._known: dict[Any, list[Row]] = {}
         self._answers: dict[Any, set[bool | None]] = {}
         self._relevant: dict[Any, list[Condition]] = {}
+        # By conditions and symbols.
+        self._few: dict[tuple[Any, frozenset[Any]], list[Row]] = {}
+        self._several: dict[tuple[Any, frozenset[Any]], list[Row]] = {}
         self._evaluated = 0
 
     def rows(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
@@ -161,18 +164,40 @@ class SizeSamples:
         """All that the relation is of such sizes."""
         key = (tuple(conditions), relation)
         if key not in self._answers:
-            rows = self.rows(conditions, relation)
+            rows = functools.partial(self.rows, conditions, relation)
             truth = truth_of(relation)
-            self._answers[key] = {truth(row) for row in rows}
+            few = {truth(row) for row in self._few_rows(conditions, relation)}
+            is_open = {True, False} <= few
+            self._answers[key] = few if is_open else {truth(row) for row in rows()}
         return self._answers[key]
 
     def value(self, conditions: Sequence[Condition], expression: Any) -> Any:
         """The one value that an expression or a relation has for all such sizes of at least 2,
         or, where there are none, for all; None where it has several."""
+        few = self._of_several(conditions, expression)
+        if few and _one_value(expression, few) is None:
+            return None
         rows = self.rows(conditions, expression)
-        symbols = expression.free_symbols
-        several = [row for row in rows if all(row[s] >= TAKEN_FOR for s in symbols if s in row)]
-        return _one_value(expression, several or rows)
+        return _one_value(expression, _of_several(rows, _symbols_of(expression)) or rows)
+
+    def _few_rows(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
+        """Sizes that satisfy the conditions, whatever the relation asks: enough for most of what
+        has several answers."""
+        symbols = _symbols_of(relation)
+        relevant = tuple(self._connected_to(relation, tuple(conditions)))
+        if (relevant, symbols) not in self._few:
+            import sympy
+
+            together = sympy.Add(*sorted(symbols, key=str))
+            self._few[relevant, symbols] = self.rows(relevant, together)
+        return self._few[relevant, symbols]
+
+    def _of_several(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
+        symbols = _symbols_of(relation)
+        key = (tuple(self._connected_to(relation, tuple(conditions))), symbols)
+        if key not in self._several:
+            self._several[key] = _of_several(self._few_rows(conditions, relation), symbols)
+        return self._several[key]
 
     def few_values(self, conditions: Sequence[Condition], expression: Any) -> list[int] | None:
         """All values that an integer of sizes has for such sizes, the example's first; None where
@@ -275,6 +300,11 @@ class SizeSamples:
 
     def _bounds_of(self, symbol: Any) -> Bounds:
         return self._bounds.get(str(symbol), Bounds(TAKEN_FOR, None))
+
+
+def _of_several(rows: Sequence[Row], symbols: Iterable[Any]) -> list[Row]:
+    """Those of sizes of at least 2."""
+    return [row for row in rows if all(row[s] >= TAKEN_FOR for s in symbols if s in row)]
 
 
 def _one_value(expression: Any, rows: Sequence[Row]) -> Any:
