@@ -118,18 +118,16 @@ class SizeSamples:
     def __init__(self, env: Any, bounds: Mapping[str, Bounds]) -> None:
         self._env = env
         self._bounds = bounds
-        self._known: dict[Any, list[Row]] = {}
+        self._known: dict[Any, list[Row]] = {}  # by what they are drawn by
         self._answers: dict[Any, set[bool | None]] = {}
         self._relevant: dict[Any, list[Condition]] = {}
-        # By conditions and symbols.
-        self._few: dict[tuple[Any, frozenset[Any]], list[Row]] = {}
-        self._several: dict[tuple[Any, frozenset[Any]], list[Row]] = {}
+        self._several: dict[Any, list[Row]] = {}
         self._evaluated = 0
 
     def rows(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
         """Sizes that satisfy the conditions, and differ in what the relation asks of."""
         relevant = self._connected_to(relation, tuple(conditions))
-        key = (tuple(relevant), relation)
+        key = self._key(relevant, relation)
         if key not in self._known:
             relations = [*(each.relation for each in relevant), relation]
             # Conditions on other sizes say nothing of these.
@@ -138,6 +136,11 @@ class SizeSamples:
             found += self._that_satisfy(relevant, self._around(bases, relations))
             self._known[key] = found
         return self._known[key]
+
+    @staticmethod
+    def _key(relevant: Sequence[Condition], relation: Any) -> Any:
+        """What the sizes are drawn by."""
+        return tuple(relevant), _symbols_of(relation), _near_numbers(relation)
 
     def _that_satisfy(self, conditions: Sequence[Condition], rows: Iterable[Row]) -> list[Row]:
         found = []
@@ -166,7 +169,7 @@ class SizeSamples:
         if key not in self._answers:
             rows = functools.partial(self.rows, conditions, relation)
             truth = truth_of(relation)
-            few = {truth(row) for row in self._few_rows(conditions, relation)}
+            few = {truth(row) for row in self.rows(conditions, _sum_of(_symbols_of(relation)))}
             is_open = {True, False} <= few
             self._answers[key] = few if is_open else {truth(row) for row in rows()}
         return self._answers[key]
@@ -174,29 +177,21 @@ class SizeSamples:
     def value(self, conditions: Sequence[Condition], expression: Any) -> Any:
         """The one value that an expression or a relation has for all such sizes of at least 2,
         or, where there are none, for all; None where it has several."""
-        few = self._of_several(conditions, expression)
+        relevant = self._connected_to(expression, tuple(conditions))
+        together = _sum_of(_symbols_of(expression))
+        few = self._of_several(relevant, together)
         if few and _one_value(expression, few) is None:
             return None
-        rows = self.rows(conditions, expression)
-        return _one_value(expression, _of_several(rows, _symbols_of(expression)) or rows)
-
-    def _few_rows(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
-        """Sizes that satisfy the conditions, whatever the relation asks: enough for most of what
-        has several answers."""
-        symbols = _symbols_of(relation)
-        relevant = tuple(self._connected_to(relation, tuple(conditions)))
-        if (relevant, symbols) not in self._few:
-            import sympy
-
-            together = sympy.Add(*sorted(symbols, key=str))
-            self._few[relevant, symbols] = self.rows(relevant, together)
-        return self._few[relevant, symbols]
+        return _one_value(expression, self._of_several(relevant, expression))
 
     def _of_several(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
-        symbols = _symbols_of(relation)
-        key = (tuple(self._connected_to(relation, tuple(conditions))), symbols)
+        """The rows of sizes of at least 2, or all where there are none."""
+        rows = self.rows(conditions, relation)
+        key = self._key(conditions, relation)
         if key not in self._several:
-            self._several[key] = _of_several(self._few_rows(conditions, relation), symbols)
+            symbols = _symbols_of(relation)
+            found = [r for r in rows if all(r[s] >= TAKEN_FOR for s in symbols if s in r)]
+            self._several[key] = found or rows
         return self._several[key]
 
     def few_values(self, conditions: Sequence[Condition], expression: Any) -> list[int] | None:
@@ -302,9 +297,12 @@ class SizeSamples:
         return self._bounds.get(str(symbol), Bounds(TAKEN_FOR, None))
 
 
-def _of_several(rows: Sequence[Row], symbols: Iterable[Any]) -> list[Row]:
-    """Those of sizes of at least 2."""
-    return [row for row in rows if all(row[s] >= TAKEN_FOR for s in symbols if s in row)]
+@functools.lru_cache(maxsize=1 << 10)
+def _sum_of(symbols: frozenset[Any]) -> Any:
+    """An expression that asks of these symbols, and of no number."""
+    import sympy
+
+    return sympy.Add(*symbols)
 
 
 def _one_value(expression: Any, rows: Sequence[Row]) -> Any:
@@ -325,7 +323,8 @@ def _one_value(expression: Any, rows: Sequence[Row]) -> Any:
     return first if all(at_sizes(expression, row) == first for row in rows) else None
 
 
-def _near_numbers(relation: Any) -> set[int]:
+@functools.lru_cache(maxsize=1 << 12)
+def _near_numbers(relation: Any) -> frozenset[int]:
     """Sizes near those at which a relation may change: `n - 8 > 4` does so at 12, `n // 4 > 3` at
     16."""
     import sympy
@@ -334,7 +333,7 @@ def _near_numbers(relation: Any) -> set[int]:
     pairs = itertools.product(sorted(atoms)[:_MAX_NUMBERS], repeat=2)
     made = (size for a, b in pairs for size in (a + b, abs(a - b), a * b, a * (b + 1)))
     found = atoms.union(size for size in made if size < _MAX_MADE)
-    return {each + step for each in found for step in (-1, 0, 1)}
+    return frozenset(each + step for each in found for step in (-1, 0, 1))
 
 
 def _connected(conditions: Sequence[Condition], symbols: Iterable[Any]) -> list[Condition]:
