@@ -91,6 +91,9 @@ class BranchExplorer:
             )
         )
 
+        if self._sizes is not None:
+            recorder.on_sizes_above_0 = self._sizes.assert_above_0
+
     @contextmanager
     def followed(self) -> Iterator[None]:
         """Within it, what the model asks of data, and of sizes where these are followed, has both

@@ -8,7 +8,7 @@ by samples of the sizes that lead there, and declined where these disagree.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -203,6 +203,15 @@ class SizeBranches:
             raise DeclinedError(f"PyTorch goes on asserting that {relation}")
         self._asserted[condition] = None
         return True
+
+    def assert_above_0(self, sizes: Sequence[Any]) -> None:
+        """Takes sizes for at least 1, for which the model raises otherwise."""
+        import sympy
+
+        for size in sizes:
+            expression = size.node.expr if hasattr(size, "node") else size
+            if _is_of_sizes(expression):
+                self._asserted[Condition(sympy.Ge(expression, 1, evaluate=False), True)] = None
 
     def _size(self, node: Any) -> Any:
         """What a size is in the example of the path."""
