@@ -10,6 +10,7 @@ import onnx
 import pytest
 
 from tests.harness.command import run_command
+from tests.serve.server import safetensors
 from tests.viewer.models import transformer
 from tests.wasm.module import BUILD, why_not
 from tests.wasm.serving import serving
@@ -54,7 +55,8 @@ def test_optimize_and_download(page: Any, pages: Path, tmp_path: Path) -> None:
     page.select_option("#precision", "int8")
     page.click("#go")
     page.wait_for_selector("#status >> text=nodes", timeout=SLOW)
-    assert "model.onnx ↔ model-optimized.onnx" in viewer(page).locator("#title").inner_text()
+    both = page.frame_locator("#viewer").locator("#title", has_text="model-optimized.onnx")
+    both.wait_for(timeout=SLOW)
     with page.expect_download() as download:
         page.click("#downloads >> text=Download")
     saved, by_command = tmp_path / "saved.onnx", tmp_path / "by-command.onnx"
@@ -92,6 +94,14 @@ def test_files_that_are_no_models(page: Any, pages: Path) -> None:
     page.fill("#input", "x:float32[n,3]")
     page.click("#go")
     page.wait_for_selector("#models >> text=script.onnx", timeout=SLOW)
+
+
+def test_weights(page: Any) -> None:
+    file = {"name": "w.safetensors", "mimeType": "", "buffer": safetensors({"layer": [2, 3]})}
+    page.set_input_files("#files", file)
+    text = page.frame_locator("#viewer").locator("pre", has_text="float32[2, 3]")
+    text.wait_for(timeout=SLOW)
+    assert not page.locator("#job").is_visible()
 
 
 def test_external_data(page: Any, tmp_path: Path) -> None:
