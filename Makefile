@@ -102,6 +102,7 @@ check: setup
 	clang-format --dry-run --Werror $(CXX_FILES)
 	ruff check .
 	ruff format --check .
+	oxlint --quiet $(shell git ls-files '*.js' '*.mjs')
 	mypy $(TYPED_FILES)
 
 libtorch: build

@@ -35,9 +35,9 @@ foreach(module ${modules_of_${LAYER}})
 endforeach()
 if(LAYER STREQUAL wasm)
   file(READ "${FROM}/${serve}/page.html" body)
-  set(policy "default-src 'none'\; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval' blob:\; \
-style-src 'self' 'unsafe-inline'\; connect-src 'self'\; worker-src 'self'\; frame-src blob:\; \
-img-src data: blob:\; base-uri 'none'\; form-action 'none'")
+  set(policy "default-src 'none'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval' blob:; \
+style-src 'self' 'unsafe-inline'; connect-src 'self'; worker-src 'self'; frame-src blob:; \
+img-src data: blob:; base-uri 'none'; form-action 'none'")
   string(REPLACE "<meta charset=\"utf-8\">"
     "<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"${policy}\">"
     body "${body}")

@@ -60,7 +60,7 @@ LAYERS: dict[str, Layer] = {
         ),
     ),
     "api": Layer("api", ("report", "pipeline", "quantization")),
-    "serve": Layer("serve", ("api", "report", "viewer")),
+    "serve": Layer("serve", ("api", "report", "viewer", "checkpoints")),
     "cli": Layer("cli", ("serve",)),
     "wasm": Layer("wasm", ("serve",)),
 }

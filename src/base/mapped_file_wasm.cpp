@@ -44,6 +44,9 @@ class Descriptor {
 struct Held {
   const std::byte* end;
   PlaceInFile start;
+  // Who has it. Where nobody writes to them, the bytes of a file are in memory once.
+  int users = 1;
+  bool is_shared = false;
 };
 
 // There are no threads.
@@ -62,7 +65,17 @@ void read_all(const std::string& path, int file, std::span<std::byte> to) {
   }
 }
 
-std::span<std::byte> hold_file(const std::string& path) {
+// The bytes of a file that is held already.
+std::span<std::byte> shared_bytes(const struct stat& status) {
+  for (auto& [begin, held] : held_files()) {
+    if (!held.is_shared || std::cmp_not_equal(held.start.inode, status.st_ino)) continue;
+    ++held.users;
+    return {const_cast<std::byte*>(begin), static_cast<std::size_t>(held.end - begin)};
+  }
+  return {};
+}
+
+std::span<std::byte> hold_file(const std::string& path, bool is_shared) {
   if (path.find('\0') != std::string::npos)
     fail("SX1101", "cannot read '" + path.substr(0, path.find('\0')) +
                        "': a NUL character follows in the path");
@@ -71,6 +84,8 @@ std::span<std::byte> hold_file(const std::string& path) {
   if (::fstat(file.get(), &status) != 0) refuse(path, errno);
   if (S_ISDIR(status.st_mode)) refuse(path, EISDIR);
   if (status.st_size == 0) return {};
+  if (is_shared)
+    if (const std::span<std::byte> known = shared_bytes(status); !known.empty()) return known;
   if (std::cmp_greater(status.st_size, std::numeric_limits<std::size_t>::max()))
     throw std::bad_alloc();
   const auto size = static_cast<std::size_t>(status.st_size);
@@ -81,21 +96,23 @@ std::span<std::byte> hold_file(const std::string& path) {
     free_pages(memory, size);
     throw;
   }
-  held_files()[memory] = {memory + size,
-                          {path, 0, static_cast<std::uint64_t>(status.st_dev),
-                           static_cast<std::uint64_t>(status.st_ino)}};
+  const PlaceInFile start = {path, 0, static_cast<std::uint64_t>(status.st_dev),
+                             static_cast<std::uint64_t>(status.st_ino)};
+  held_files()[memory] = {memory + size, start, 1, is_shared};
   return {memory, size};
 }
 
 void let_go(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
-  held_files().erase(bytes.data());
+  const auto held = held_files().find(bytes.data());
+  if (--held->second.users > 0) return;
+  held_files().erase(held);
   free_pages(bytes.data(), bytes.size());
 }
 
 }  // namespace
 
-MappedFile::MappedFile(std::string path) : path_(std::move(path)), bytes_(hold_file(path_)) {}
+MappedFile::MappedFile(std::string path) : path_(std::move(path)), bytes_(hold_file(path_, true)) {}
 
 MappedFile::~MappedFile() { unmap(); }
 
@@ -136,7 +153,7 @@ std::optional<PlaceInFile> place_in_file(std::span<const std::byte> part) {
   return place;
 }
 
-WritableMapping::WritableMapping(const std::string& path) : bytes_(hold_file(path)) {}
+WritableMapping::WritableMapping(const std::string& path) : bytes_(hold_file(path, false)) {}
 
 WritableMapping::~WritableMapping() { let_go(bytes_); }
 

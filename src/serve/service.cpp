@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "frontends/checkpoints/safetensors.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 #include "serve/access.h"
@@ -74,7 +75,9 @@ std::vector<std::string_view> segments(std::string_view path) {
 // Read once, so that what is no model is known before anybody looks at it. TorchScript's inputs
 // may yet be described.
 void check(const fs::path& path) {
-  if (kind_of(path) == Kind::kModel) read_model(path);
+  const Kind kind = kind_of(path);
+  if (kind == Kind::kModel) read_model(path);
+  if (kind == Kind::kWeights) checkpoints::read_safetensors({path.string()});
 }
 
 // What could not be shown, in the frame where it would be.

@@ -61,7 +61,8 @@ def command_for(path: Path) -> str:
 
 
 def test_the_bytes_are_the_command_s(folder: Path, files: dict[str, Path]) -> None:
-    jobs, expected = [], []
+    jobs: list[dict[str, Any]] = []
+    expected: list[Path] = []
     for i, (name, options, words) in enumerate(CASES.values()):
         jobs.append({"path": files[name], "output": folder / f"{i}.onnx", "options": options})
         expected.append(folder / f"{i}-command.onnx")

@@ -155,7 +155,8 @@ class ServePage {
     this.#chosen = id;
     this.#setModels(this.#models);
     const model = this.#model(id);
-    byId('job').hidden = byId('bar').hidden = byId('viewer').hidden = model === null;
+    byId('bar').hidden = byId('viewer').hidden = model === null;
+    byId('job').hidden = model === null || model.kind === 'weights';
     byId('empty').hidden = model !== null;
     showDiagnostics([]);
     this.#say();

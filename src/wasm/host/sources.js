@@ -48,11 +48,11 @@ export class WrittenSource {
   #resident = 0;
 
   append(bytes) {
-    this.size += bytes.length;
     while (bytes.length > 0) {
       const count = Math.min(bytes.length, this.#chunk.length - this.#used);
       this.#chunk.set(bytes.subarray(0, count), this.#used);
       this.#used += count;
+      this.size += count;
       bytes = bytes.subarray(count);
       if (this.#used === this.#chunk.length) this.#flush();
     }

@@ -16,7 +16,7 @@ export class SardonyxError extends Error {
 export interface Model {
   readonly id: number;
   readonly name: string;
-  readonly kind: 'program' | 'model';
+  readonly kind: 'program' | 'model' | 'weights';
   readonly bytes: number;
   /** Whether it has external data. */
   readonly data: boolean;
@@ -70,7 +70,7 @@ export interface Sardonyx {
   /** The oldest and the newest opset. */
   readonly opsets: [number, number];
 
-  /** Adds a .pt2, .pt or .onnx file, after the external data that it reads. */
+  /** Adds a .pt2, .pt, .onnx or .safetensors file, after the external data that it reads. */
   add(name: string, content: Content, options?: {data?: [string, Content][]}): Model;
   /** Converts a program, or optimizes a model. */
   run(model: Model, options?: RunOptions): Result;

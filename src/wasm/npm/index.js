@@ -44,8 +44,9 @@ class Sardonyx {
   // Converts a program or optimizes a model.
   run(model, options = {}) {
     const texts = Object.entries(options).map(([name, value]) => [name, textOf(value)]);
-    const {ok, ...result} = this.#json('POST', `models/${model.id}/run`, Object.fromEntries(texts));
-    return result;
+    const answer = this.#json('POST', `models/${model.id}/run`, Object.fromEntries(texts));
+    delete answer.ok;
+    return answer;
   }
 
   bytes(model) {

@@ -5,16 +5,16 @@ const worker = new Worker('worker.js', {type: 'module'});
 const waiting = new Map();
 let lastRequest = 0;
 
-worker.onmessage = ({data: {id, ...response}}) => {
+worker.addEventListener('message', ({data: {id, ...response}}) => {
   waiting.get(id).resolve(response);
   waiting.delete(id);
-};
-worker.onerror = event => {
+});
+worker.addEventListener('error', event => {
   const wrong = failure(`The library does not load: ${event.message ?? 'its files are missing'}.`,
                         'reload the page; it needs a browser with WebAssembly exceptions and SIMD');
   for (const {reject} of waiting.values()) reject(wrong);
   waiting.clear();
-};
+});
 
 // A response: {status, type, text} or {status, type, blob, name}.
 function request(method, address, body = null) {
