@@ -21,12 +21,13 @@ from typing import Any
 
 import torch._dynamo.config
 
-from . import graphs, size_judge, size_programs
-from .judge import judge, shrunk, signature
+from . import expressions, graphs, size_judge, size_programs
+from .judge import Verdict, judge, shrunk, signature
 from .programs import draw
 
-_KINDS = ("programs", "graphs", "sizes")
+_KINDS = ("programs", "graphs", "sizes", "expressions")
 _MAX_SECONDS = 180
+_OF_SIZES = {"sizes": size_programs.draw, "expressions": expressions.draw}
 
 
 def main() -> int:
@@ -40,8 +41,8 @@ def main() -> int:
     logging.disable(logging.CRITICAL)
     # No program comes twice: what PyTorch remembers of calls costs a fifth of the time.
     torch._dynamo.config.fake_tensor_cache_enabled = False
-    if options.seed is not None and options.of == "sizes":
-        sized = size_programs.draw(options.seed)
+    if options.seed is not None and options.of in _OF_SIZES:
+        sized = _OF_SIZES[options.of](options.seed)
         print(sized.least, sized.shapes, sized.text(), size_judge.judge(sized), sep="\n")
         return 0
     if options.seed is not None:
@@ -77,7 +78,7 @@ def main() -> int:
 
 def _hunt(path: Path, kinds: list[str], end: float) -> None:
     state = _read(path)
-    judges = {"programs": _program, "graphs": _graph, "sizes": _sized}
+    judges = {"programs": _program, "graphs": _graph, "sizes": _sized, "expressions": _expression}
     while time.monotonic() < end:
         for kind in kinds:
             _now(path).write_text(f"{kind} {state[kind]['next']}")
@@ -101,7 +102,7 @@ def _keep_crash(path: Path, ended_by: str) -> None:
         program = draw(int(seed))
         text = f"# {program.inputs}\n{program.text()}"
     else:
-        text = size_programs.draw(int(seed)).text() if kind == "sizes" else "a graph"
+        text = _OF_SIZES[kind](int(seed)).text() if kind in _OF_SIZES else "a graph"
     _count(held, "crash", 0)
     _keep(held, f"{ended_by}: {text}", int(seed), f"the process ended by {ended_by}", text)
     _write(path, state)
@@ -171,6 +172,31 @@ def _sized(state: dict[str, Any]) -> None:
             return
         program, verdict = size_judge.shrunk(program, verdict, **how)
     text = f"# {program.shapes}, from {program.least}\n{program.text()}"
+    _keep(state, size_judge.signature(program, verdict), seed, verdict.detail, text)
+
+
+def _expression(state: dict[str, Any]) -> None:
+    seed = state["next"]
+    state["next"] += 1
+    program = expressions.draw(seed)
+    if not program.statements:
+        return
+    # Either capture has its own arithmetic of sizes.
+    how = {"capture": "torch" if seed % 2 else "auto"}
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stderr(nowhere):
+        try:
+            with _limited(_MAX_SECONDS):
+                verdict = size_judge.judge(program, **how)
+        except _HangError:
+            verdict = Verdict("hangs", f"more than {_MAX_SECONDS} seconds")
+        _count(state, verdict.kind, verdict.runs)
+        if verdict.kind == "refused":
+            _keep_refusal(state, verdict.detail, seed)
+        if not size_judge.is_fault(verdict):
+            return
+        if verdict.kind != "hangs":
+            program, verdict = expressions.shrunk(program, verdict, **how)
+    text = f"# {how['capture']}, from {program.least}\n{program.text()}"
     _keep(state, size_judge.signature(program, verdict), seed, verdict.detail, text)
 
 

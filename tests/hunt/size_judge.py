@@ -58,7 +58,7 @@ def _compared(program: SizeProgram, made: Any) -> Verdict:
         return Verdict("not well formed", str(error)[:300])
     runs = 0
     for sizes in SIZES:
-        if min(sizes.values()) < (2 if program.least is None else program.least):
+        if min(sizes.values()) < (program.least or 0):
             continue
         values = program.values(sizes)
         try:

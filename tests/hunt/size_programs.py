@@ -313,7 +313,7 @@ def draw(seed: int) -> SizeProgram:
     program = SizeProgram(shapes, (), (), least, seed)
     names = list("abc"[: len(shapes)])
     drawing = _Drawing(rng, names)
-    valid = [sizes for sizes in SIZES if min(sizes.values()) >= (2 if least is None else least)]
+    valid = [sizes for sizes in SIZES if min(sizes.values()) >= (least or 0)]
     wanted = rng.randint(2, 7)
     for _ in range(wanted * 6):
         if len(program.statements) == wanted:
@@ -325,7 +325,7 @@ def draw(seed: int) -> SizeProgram:
             statements=(*program.statements, statement),
             results=_results(drawing, names),
         )
-        here = [sizes for sizes in valid if larger.results and _runs(larger, sizes)]
+        here = [sizes for sizes in valid if larger.results and runs_at(larger, sizes)]
         if EXAMPLE in here and 2 * len(here) > len(valid):
             program, valid = larger, here
         else:
@@ -339,14 +339,15 @@ def _results(drawing: _Drawing, given: list[str]) -> tuple[str, ...]:
     return tuple(made + numbers)
 
 
-def _runs(program: SizeProgram, sizes: dict[str, int]) -> bool:
+def runs_at(program: SizeProgram, sizes: dict[str, int]) -> bool:
     """Whether eager PyTorch takes the sizes, and what it gives is of modest size."""
     try:
         results = program.module()(*program.values(sizes))
     except Exception:
         return False
     return all(
-        each.numel() <= _MAX_ELEMENTS
+        isinstance(each, torch.Tensor)
+        and each.numel() <= _MAX_ELEMENTS
         and (each.numel() == 0 or float(each.nan_to_num(0, 0, 0).abs().max()) < _MAX_VALUE)
         for each in results
     )

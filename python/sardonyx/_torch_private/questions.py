@@ -150,6 +150,10 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
                 is_first = made.expr == first
                 if (is_first or made.expr == second) and first != second:
                     take(made, relation(first, second, evaluate=False), is_first)
+                elif left_out := _left_out(made.expr, (first, second)):
+                    # Of one that was chosen before, of which only a part is left.
+                    nearest = max(left_out) if name == "sym_max" else min(left_out)
+                    take(made, relation(made.expr, nearest, evaluate=False), True)
             return made
 
         return chosen
@@ -181,6 +185,17 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
         for name in _CHOICES:
             stack.enter_context(patched(kind, name, choosing(name)))
         yield
+
+
+def _left_out(made: Any, operands: tuple[Any, ...]) -> list[Any]:
+    """The numbers among the operands, and among the parts of those that are a maximum or a minimum,
+    that are no part of what was made of them."""
+    parts = [part for each in operands for part in _parts(each)]
+    return [part for part in parts if part.is_number and part not in _parts(made)]
+
+
+def _parts(expression: Any) -> Any:
+    return expression.args if type(expression).__name__ in {"Max", "Min"} else (expression,)
 
 
 ANSWERS = Probe(
