@@ -57,7 +57,7 @@ def _made(
         try:
             MAKERS[maker](it, precision, path)
             made[maker] = path
-        except Exception as error:  # other makers fail in their own ways
+        except Exception as error:  # other exporters fail in their own ways
             if maker.startswith("sardonyx"):
                 raise
             made[maker] = (str(error).strip().splitlines() or [type(error).__name__])[0][:60]

@@ -37,7 +37,7 @@ def _nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
 def _types(model: onnx.ModelProto) -> dict[str, int]:
     try:
         graph = onnx.shape_inference.infer_shapes(model).graph
-    except onnx.shape_inference.InferenceError:  # of other makers: what the file declares
+    except onnx.shape_inference.InferenceError:  # of other exporters: what the file declares
         graph = model.graph
     found = {each.name: each.data_type for each in graph.initializer}
     for values in (graph.input, graph.value_info, graph.output):

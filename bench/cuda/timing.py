@@ -1,4 +1,4 @@
-"""Runs on a GPU: sessions whose inputs and outputs stay there, by turns."""
+"""Runs on a GPU: sessions whose inputs and outputs stay there, in interleaved runs."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def placed(path: str, feeds: dict[str, torch.Tensor]) -> tuple[int, Counter[str]
 
 
 def medians(runs: dict[str, Callable[[], Any]], rounds: int = 40) -> dict[str, float]:
-    """Milliseconds of each, by turns."""
+    """Milliseconds of each, in interleaved runs."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for turn in range(rounds + 8):
         for name, run in runs.items():
