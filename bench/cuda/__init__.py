@@ -1,4 +1,4 @@
-"""Whole models and a decoder on ONNX Runtime's CUDA provider, next to other exporters of ONNX models.
+"""Models and a decoder on ONNX Runtime's CUDA provider, next to other exporters of ONNX models.
 
 `make bench-cuda` makes BERT, GPT-2, a Llama, ViT, Swin, the encoders of Whisper and T5 and a U-Net
 of diffusion, in float32, float16, bfloat16 and with int4 weights: by Sardonyx for the provider and

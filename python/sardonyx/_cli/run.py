@@ -106,8 +106,8 @@ def _check_provider(session: Any, provider: str) -> None:
         raise usage_error(
             f"{provider} is in the installed ONNX Runtime, and cannot be used here: its libraries "
             "or its device are missing",
-            "install the driver and the libraries that it needs (CUDA and cuDNN for cuda), or leave "
-            "--provider out",
+            "install the driver and the libraries that it needs (CUDA and cuDNN for cuda), or "
+            "leave --provider out",
         )
 
 
