@@ -38,6 +38,11 @@ target_compile_options(sardonyx_flags INTERFACE
 # std::stable_sort of libstdc++ 12 calls what libstdc++ 12 declares deprecated.
 target_compile_options(sardonyx_flags INTERFACE
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
+if(SARDONYX_WASM)
+  # Positions of 64 bits meet iterators of 32: what they point into fits the memory. Members that
+  # only assertions use are unused, which GCC does not say.
+  target_compile_options(sardonyx_flags INTERFACE -Wno-shorten-64-to-32 -Wno-unused-private-field)
+endif()
 target_include_directories(sardonyx_flags INTERFACE "${PROJECT_SOURCE_DIR}/src"
                                                     "${PROJECT_SOURCE_DIR}/include")
 

@@ -8,6 +8,7 @@
 # JOINED layers and all tests are compiled a dozen files at a time where SARDONYX_JOIN asks for it,
 # which takes a third of the time; ALONE are the files whose names in unnamed namespaces stand in
 # other files, too.
+# <name>_wasm.cpp takes the place of <name>.cpp in the WebAssembly build.
 # tools/check_layers.py holds DEPENDS and the #includes against the design's drawing.
 function(sardonyx_layer)
   cmake_parse_arguments(PARSE_ARGV 0 arg "JOINED" "NAME" "DEPENDS;USES;PRECOMPILE;ALONE")
@@ -18,6 +19,15 @@ function(sardonyx_layer)
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")
   if(tests)
     list(REMOVE_ITEM sources ${tests})
+  endif()
+
+  set(of_wasm ${sources})
+  list(FILTER of_wasm INCLUDE REGEX "_wasm\\.cpp$")
+  if(SARDONYX_WASM)
+    list(TRANSFORM of_wasm REPLACE "_wasm\\.cpp$" ".cpp")
+  endif()
+  if(of_wasm)
+    list(REMOVE_ITEM sources ${of_wasm})
   endif()
 
   if(sources)
@@ -61,7 +71,8 @@ endfunction()
 # Puts the files of the folder page/ into one generated source, so that a page needs no other file;
 # the variable `source` is its path. <layer>/page_source.h declares what it has.
 function(sardonyx_page layer source)
-  file(GLOB page CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/page/*")
+  file(GLOB page CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/page/*"
+       "${PROJECT_SOURCE_DIR}/src/viewer/page/*.js")
   set(path "${CMAKE_CURRENT_BINARY_DIR}/page_source.cpp")
   add_custom_command(
     OUTPUT "${path}"

@@ -1,5 +1,5 @@
 # Writes a page as C++: -DFROM=<folder> -DTO=<file> -DLAYER=<layer>, whose page_source.h declares what
-# is written. The modules of JavaScript become one script: `import` lines and `export` are left out,
+# is written. Of the layer wasm, -DTO is a folder, which gets the page's files. The modules of JavaScript become one script: `import` lines and `export` are left out,
 # so names at the top of modules must differ.
 function(literal variable text)
   # Compilers need not take literals of more than 64 KB.
@@ -17,9 +17,15 @@ endfunction()
 # Each after those that it imports.
 set(modules_of_viewer
     data.js arranging.js scene.js trails.js colors.js pens.js painting.js camera.js searching.js
-    paths.js elements.js histogram.js charts.js panel.js tree.js view.js saving.js keys.js searchbox.js
+    paths.js elements.js sizes.js histogram.js charts.js panel.js tree.js view.js saving.js keys.js searchbox.js
     main.js)
-set(modules_of_serve server.js elements.js diagnostics.js upload.js watching.js main.js)
+set(shared ../../viewer/page)
+set(modules_of_serve failures.js server.js ${shared}/elements.js ${shared}/sizes.js diagnostics.js
+                     upload.js watching.js main.js)
+set(serve ../../serve/page)
+set(modules_of_wasm ${serve}/failures.js server.js ${shared}/elements.js ${shared}/sizes.js
+                    ${serve}/diagnostics.js ${serve}/upload.js ${serve}/watching.js ${serve}/main.js
+                    offline.js)
 set(script "")
 foreach(module ${modules_of_${LAYER}})
   file(READ "${FROM}/${module}" text)
@@ -27,6 +33,31 @@ foreach(module ${modules_of_${LAYER}})
   string(REGEX REPLACE "(^|\n)export " "\\1" text "${text}")
   string(APPEND script "// --- ${module}\n${text}")
 endforeach()
+if(LAYER STREQUAL wasm)
+  file(READ "${FROM}/${serve}/page.html" body)
+  set(policy "default-src 'none'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval' blob:; \
+style-src 'self' 'unsafe-inline'; connect-src 'self'; worker-src 'self'; frame-src blob:; \
+img-src data: blob:; base-uri 'none'; form-action 'none'")
+  string(REPLACE "<meta charset=\"utf-8\">"
+    "<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"${policy}\">"
+    body "${body}")
+  file(WRITE "${TO}/index.html" "${body}")
+  file(WRITE "${TO}/page.js" "${script}")
+  file(COPY_FILE "${FROM}/${serve}/page.css" "${TO}/page.css")
+  set(files worker.js ../host/module.js ../host/wasi.js ../host/files.js ../host/sources.js)
+  set(hashes "")
+  foreach(file ${files})
+    get_filename_component(name "${file}" NAME)
+    file(COPY_FILE "${FROM}/${file}" "${TO}/${name}")
+  endforeach()
+  foreach(file index.html page.js page.css worker.js module.js wasi.js files.js sources.js sardonyx.wasm)
+    file(SHA256 "${TO}/${file}" hash)
+    string(APPEND hashes "${hash}")
+  endforeach()
+  string(SHA256 VERSION "${hashes}")
+  configure_file("${FROM}/service-worker.js" "${TO}/service-worker.js" @ONLY)
+  return()
+endif()
 file(READ "${FROM}/page.css" style)
 file(READ "${FROM}/page.html" body)
 literal(script_literal "${script}")

@@ -60,8 +60,9 @@ LAYERS: dict[str, Layer] = {
         ),
     ),
     "api": Layer("api", ("report", "pipeline", "quantization")),
-    "serve": Layer("serve", ("api", "report", "viewer")),
+    "serve": Layer("serve", ("api", "report", "viewer", "checkpoints")),
     "cli": Layer("cli", ("serve",)),
+    "wasm": Layer("wasm", ("serve",)),
 }
 
 # The rooms of a layer, each of which may include those before it and the headers of the layer's
@@ -129,7 +130,7 @@ OTHER_GENERATED = "operators"
 # Public headers hold no layer's internals. Every layer raises public diagnostics; the rest of the
 # public interface is the outermost layers' business.
 PUBLIC = {"sardonyx/diagnostic.h", "sardonyx/export.h"}
-PUBLIC_TO_ALL_OF_IT = {"report", "refresh", "viewer", "pipeline", "api", "serve", "cli"}
+PUBLIC_TO_ALL_OF_IT = {"report", "refresh", "viewer", "pipeline", "api", "serve", "cli", "wasm"}
 
 # Headers of a third party that only some layers may include.
 RESTRICTED = {

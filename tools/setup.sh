@@ -20,6 +20,7 @@ case ${1:-} in
   --elsewhere) system_packages+=(debootstrap) ;;
   --screenshots) system_packages+=(chromium pngquant) ;;
   --browser) system_packages+=(chromium) ;;
+  --wasm) system_packages+=(binaryen dpkg-dev nodejs) ;;
   --site) system_packages+=(doxygen) ;;
   --fuzz) system_packages+=(clang-19 libclang-rt-19-dev llvm-19) ;;
 esac

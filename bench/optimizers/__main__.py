@@ -14,6 +14,7 @@ from typing import Any
 from bench.subjects import default_folder
 
 from . import running
+from .files import make_inputs, models_in
 from .models import KINDS, MAKERS
 from .node_models import NodeModels
 from .tables import Row, markdown, node_table, summary
@@ -37,6 +38,8 @@ def main() -> int:
                 rows += found
                 print(markdown(f"{name} ({maker})", found), flush=True)
         print(summary(rows))
+    if "files" in options.parts:
+        rows += _files(options)
     if "nodes" in options.parts:
         print(_nodes(options))
     if options.json:
@@ -46,18 +49,22 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench.optimizers")
-    parser.add_argument("--parts", type=_names, default=["zoo", "nodes"], help="zoo, nodes")
+    parser.add_argument("--parts", type=_names, default=["zoo", "nodes"], help="zoo, nodes, files")
     parser.add_argument("--models", type=_names, default=[], help=", ".join(_MODELS))
     parser.add_argument("--makers", type=_names, default=list(MAKERS), help=", ".join(MAKERS))
     parser.add_argument("--tools", type=_names, default=list(TOOLS), help=", ".join(TOOLS))
     parser.add_argument("--size", choices=("small", "full"), default="small")
     parser.add_argument("--every", type=int, default=1, help="of the node models, one in so many")
+    parser.add_argument("--sources", type=Path, help="of files: a folder of models and wheels")
     parser.add_argument("--seconds", type=float, default=10, help="for the latency of a model")
     parser.add_argument("--peers", type=Path, default=Path(".venv-peers/bin/python"))
     parser.add_argument("--folder", type=Path, default=default_folder() / "optimizers")
     parser.add_argument("--limit", type=float, default=1800, help="seconds for one optimizer")
     parser.add_argument("--json", type=Path)
-    return parser.parse_args()
+    options = parser.parse_args()
+    if "files" in options.parts and options.sources is None:
+        parser.error("--parts files needs --sources FOLDER")
+    return options
 
 
 def _names(text: str) -> list[str]:
@@ -84,6 +91,9 @@ def _compared(
     inputs = running.feeds(source, before)
     expected = [before.run(None, feed) for feed in inputs]
     del before
+    optimized = running.session(source, optimize=True)
+    once_optimized = [optimized.run(None, feed) for feed in inputs]
+    del optimized
     loaded = running.nodes_once_loaded(source)
     rows = [Row(name, maker, "as exported", running.nodes_of(source), loaded)]
     paths = {"as exported": source}
@@ -94,7 +104,7 @@ def _compared(
         if "problem" in figures:
             rows.append(row._replace(problem=figures["problem"]))
             continue
-        problem = running.answers_of(target, inputs, expected)
+        problem = running.answers_of(target, inputs, expected, once_optimized)
         row = row._replace(nodes=running.nodes_of(target), problem=problem, **figures)
         if not problem:
             row = row._replace(loaded=running.nodes_once_loaded(target))
@@ -103,6 +113,24 @@ def _compared(
     if inputs and options.seconds:
         times = running.by_turns(paths, inputs[0], options.seconds)
         rows = [row._replace(milliseconds=times.get(row.tool)) for row in rows]
+    return rows
+
+
+def _files(options: argparse.Namespace) -> list[Row]:
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory(dir=options.folder, prefix="files-") as unpacked:
+        for source in models_in(options.sources, Path(unpacked)):
+            with tempfile.TemporaryDirectory(dir=options.folder, prefix="run-") as scratch:
+                # Inputs are saved beside a model: not beside the user's.
+                model = Path(scratch) / source.name
+                model.symlink_to(source.resolve())
+                if why := make_inputs(model):
+                    print(f"- {source.name}: {why}", flush=True)
+                    continue
+                found = _compared(source.stem, "file", model, Path(scratch), options)
+                print(markdown(source.name, found), flush=True)
+                rows += found
+    print(summary(rows))
     return rows
 
 

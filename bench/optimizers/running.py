@@ -88,12 +88,19 @@ def difference(answers: list[Array], expected: list[Array]) -> str:
     return ""
 
 
-def answers_of(path: Path, inputs: list[dict[str, Array]], expected: list[list[Array]]) -> str:
-    """How a model's answers differ, with ONNX Runtime's optimizer off and on."""
+def answers_of(
+    path: Path,
+    inputs: list[dict[str, Array]],
+    expected: list[list[Array]],
+    once_optimized: list[list[Array]] | None = None,
+) -> str:
+    """How a model's answers differ, with ONNX Runtime's optimizer off and on; with it on, some
+    models give other answers by themselves, which are `once_optimized`."""
     for optimize in (False, True):
+        answers = once_optimized if optimize and once_optimized is not None else expected
         try:
             loaded = session(path, optimize=optimize)
-            for feed, wanted in zip(inputs, expected, strict=True):
+            for feed, wanted in zip(inputs, answers, strict=True):
                 if told := difference(loaded.run(None, feed), wanted):
                     return told
         except Exception as error:

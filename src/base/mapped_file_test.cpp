@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "base/temporary_folder.h"
 
 namespace sardonyx::base {
 namespace {
@@ -20,19 +20,13 @@ namespace fs = std::filesystem;
 
 class MappedFileTest : public testing::Test {
  protected:
-  MappedFileTest() {
-    std::string pattern = (fs::temp_directory_path() / "sardonyx-mapped-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~MappedFileTest() override { fs::remove_all(folder_); }
-
   std::string file(const std::string& name, std::string_view text) const {
     const fs::path path = folder_ / name;
     std::ofstream(path, std::ios::binary) << text;
     return path.string();
   }
 
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 std::string_view text(const MappedFile& file) {
@@ -92,7 +86,7 @@ TEST_F(MappedFileTest, ErrorsNameThePathAndTheReason) {
   const std::string missing = (folder_ / "missing").string();
   EXPECT_NE(error_of(missing).find(missing), std::string::npos);
   EXPECT_NE(error_of(missing).find("No such file"), std::string::npos);
-  EXPECT_NE(error_of(folder_.string()).find("directory"), std::string::npos);
+  EXPECT_NE(error_of(folder_.path().string()).find("directory"), std::string::npos);
   EXPECT_NE(error_of("").find("No such file"), std::string::npos);
 }
 

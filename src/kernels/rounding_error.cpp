@@ -104,7 +104,10 @@ RoundingError measure(std::span<const float> values) {
     result.weights += weights[lane];
   }
   result.largest_difference = hn::GetLane(hn::MaxOfLanes(kFloats, sums.difference));
-  result.least_beyond = hn::GetLane(hn::MinOfLanes(kFloats, sums.beyond));
+  // Not by MinOfLanes(), which may begin with the largest number below infinity.
+  std::array<float, kAtOnce> beyond{};
+  hn::StoreU(sums.beyond, kFloats, beyond.data());
+  result.least_beyond = *std::ranges::min_element(beyond);
   return result;
 }
 

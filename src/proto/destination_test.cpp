@@ -16,6 +16,7 @@
 #include "base/diagnostic.h"
 #include "base/mapped_file.h"
 #include "base/parallel_for.h"
+#include "base/temporary_folder.h"
 #include "onnx/graph/ir.h"
 #include "onnx/graph/recipe.h"
 #include "proto/reader/example_models.h"
@@ -72,7 +73,7 @@ class FileSizeLimit {
 };
 
 TEST(DestinationTest, ADirectoryIsRefused) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   fs::create_directory(folder / "m.onnx");
   EXPECT_TRUE(has(refusal(folder / "m.onnx"), "Is a directory"));
   EXPECT_TRUE(has(refusal(folder / "m.onnx" / "x" / ".."), "No such file"));
@@ -80,7 +81,7 @@ TEST(DestinationTest, ADirectoryIsRefused) {
 }
 
 TEST(DestinationTest, AMissingFolderIsRefused) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   EXPECT_TRUE(has(refusal(folder / "no" / "m.onnx"), "No such file"));
   put(folder / "file", "");
   EXPECT_TRUE(has(refusal(folder / "file" / "m.onnx"), "Not a directory"));
@@ -94,7 +95,7 @@ TEST(DestinationTest, AFullDeviceIsReported) {
 }
 
 TEST(DestinationTest, ADiskThatIsTooSmallLeavesTheOldFile) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   put(folder / "m.onnx", "old");
   put(folder / "m.onnx.data", "old data");
   {
@@ -110,7 +111,7 @@ TEST(DestinationTest, ADiskThatIsTooSmallLeavesTheOldFile) {
 }
 
 TEST(DestinationTest, GivingUpMidwayLeavesTheOldFiles) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   WriteOptions options;
   options.external_data = ExternalData::kAlways;
   write(*adding_model(1000), folder / "m.onnx", options);
@@ -136,7 +137,7 @@ TEST(DestinationTest, GivingUpMidwayLeavesTheOldFiles) {
 }
 
 TEST(DestinationTest, WhenTheModelCannotBePlacedItsDataGoesBack) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   WriteOptions options;
   options.external_data = ExternalData::kAlways;
   for (const bool with_old_data : {false, true}) {
@@ -156,7 +157,7 @@ TEST(DestinationTest, WhenTheModelCannotBePlacedItsDataGoesBack) {
 }
 
 TEST(DestinationTest, LinksAreFollowedAndModesKept) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   fs::create_directory(folder / "real");
   put(folder / "real" / "m.onnx", "old");
   ::chmod((folder / "real" / "m.onnx").c_str(), 0640);
@@ -174,7 +175,7 @@ TEST(DestinationTest, LinksAreFollowedAndModesKept) {
 }
 
 TEST(DestinationTest, ANewFileHasTheUsualMode) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const mode_t mask = ::umask(0027);
   write(*adding_model(10), folder / "m.onnx");
   ::umask(mask);
@@ -182,7 +183,7 @@ TEST(DestinationTest, ANewFileHasTheUsualMode) {
 }
 
 TEST(DestinationTest, APipeIsWrittenToAsItIs) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const fs::path pipe = folder / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   std::string received;
@@ -204,7 +205,7 @@ TEST(DestinationTest, APipeIsWrittenToAsItIs) {
 }
 
 TEST(DestinationTest, AModelCanReplaceTheFilesItsWeightsAreReadFrom) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   WriteOptions options;
   options.external_data = ExternalData::kAlways;
   write(*adding_model(1 << 20), folder / "m.onnx", options);
@@ -216,7 +217,7 @@ TEST(DestinationTest, AModelCanReplaceTheFilesItsWeightsAreReadFrom) {
 
 // The mapping holds the file that was there, whatever has its name by now.
 TEST(DestinationTest, WeightsAreThoseOfTheFileThatWasRead) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   WriteOptions options;
   options.external_data = ExternalData::kAlways;
   write(*adding_model(1 << 20), folder / "m.onnx", options);
@@ -229,7 +230,7 @@ TEST(DestinationTest, WeightsAreThoseOfTheFileThatWasRead) {
 }
 
 TEST(DestinationTest, WeightsThatVanishMeanwhileAreNoCrash) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   WriteOptions options;
   options.external_data = ExternalData::kAlways;
   write(*adding_model(1 << 20), folder / "m.onnx", options);
@@ -246,7 +247,7 @@ TEST(DestinationTest, WeightsThatVanishMeanwhileAreNoCrash) {
 
 // On whichever thread reads what is no longer there.
 TEST(DestinationTest, ComputedWeightsThatVanishMeanwhileAreNoCrash) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   WriteOptions options;
   options.external_data = ExternalData::kAlways;
   write(*adding_model(1 << 21), folder / "m.onnx", options);
@@ -274,7 +275,7 @@ TEST(DestinationTest, ComputedWeightsThatVanishMeanwhileAreNoCrash) {
 
 // The callback of progress may end the writing: on the caller's thread, whoever writes.
 TEST(DestinationTest, GivingUpAmongThreadsLeavesNothing) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   WriteOptions options;
   options.external_data = ExternalData::kAlways;
   const std::thread::id caller = std::this_thread::get_id();
@@ -291,7 +292,7 @@ TEST(DestinationTest, GivingUpAmongThreadsLeavesNothing) {
 }
 
 TEST(DestinationTest, ALongNameIsNoTrouble) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const std::string name(255, 'n');
   write(*adding_model(10), folder / name);
   EXPECT_EQ(folder.names(), std::vector<std::string>{name});

@@ -276,7 +276,7 @@ class Recipes::Builder {
 
   // Parts refer to earlier ones, so that there is an end to it.
   Tensor part(std::int64_t number) const {
-    if (number < 0 || number >= std::min(limit_, std::ssize(recipes_.text_->parts)))
+    if (number < 0 || number >= std::min<std::int64_t>(limit_, std::ssize(recipes_.text_->parts)))
       refuse_record("a part is none");
     const auto known = recipes_.parts_.find(number);
     if (known != recipes_.parts_.end()) return known->second;

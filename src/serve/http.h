@@ -25,6 +25,8 @@ struct Request {
   // Reads the body of a POST in pieces. False where the client went away before its end, or `take`
   // returned false.
   std::function<bool(const TakePiece& take)> read_body;
+  // The body where it is a file already, which is moved.
+  std::filesystem::path body_file = {};
 
   std::string parameter(const std::string& name) const {
     const auto found = parameters.find(name);

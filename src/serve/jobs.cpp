@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "base/dtype.h"
+#include "frontends/checkpoints/safetensors.h"
 #include "onnx/infer/infer_model.h"
 #include "sardonyx/report.h"
 #include "serve/text.h"
@@ -98,6 +100,25 @@ Model typed(const Shelved& each) {
   return model;
 }
 
+// A line for each tensor: name, dtype, shape, bytes.
+std::string text_of_weights(const std::filesystem::path& path) {
+  const auto files = checkpoints::read_safetensors({path.string()});
+  std::string text;
+  std::uint64_t bytes = 0;
+  std::size_t count = 0;
+  for (const checkpoints::SafetensorsFile& file : files) {
+    for (const auto& [key, value] : file.contents.metadata)
+      text += fmt::format("# {}: {}\n", key, value);
+    for (const checkpoints::TensorInFile& tensor : file.contents.tensors) {
+      text += fmt::format("{}  {}[{}]  {} bytes\n", tensor.name, base::dtype_name(tensor.dtype),
+                          fmt::join(tensor.dims, ", "), tensor.extent.length);
+      bytes += tensor.extent.length;
+      ++count;
+    }
+  }
+  return fmt::format("{} tensors, {} bytes\n\n{}", count, bytes, text);
+}
+
 // No script, so that texts of a program are text whatever they hold.
 std::string text_page(const std::string& title, const std::string& text) {
   return fmt::format(
@@ -138,6 +159,9 @@ JobResult run_job(const Shelved& source, const JobOptions& options,
                   const std::filesystem::path& folder) {
   const auto start = std::chrono::steady_clock::now();
   JobResult result;
+  if (source.kind == Kind::kWeights)
+    base::fail("SX1031", "'" + source.name + "' has weights, and no model to convert",
+               "`sardonyx hf FOLDER` exports a checkpoint with its configuration");
   const bool is_program = source.kind == Kind::kProgram;
   const Model model =
       is_program ? converted(source, options, result) : optimized(source, options, result);
@@ -151,6 +175,7 @@ JobResult run_job(const Shelved& source, const JobOptions& options,
 
 std::string page_of(const Shelved& each) {
   if (each.kind == Kind::kProgram) return text_page(each.name, read(each.path).str());
+  if (each.kind == Kind::kWeights) return text_page(each.name, text_of_weights(each.path));
   const Model model = typed(each);
   return viewer::model_page({model.internal(), each.name});
 }

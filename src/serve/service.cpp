@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "frontends/checkpoints/safetensors.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 #include "serve/access.h"
@@ -74,7 +75,9 @@ std::vector<std::string_view> segments(std::string_view path) {
 // Read once, so that what is no model is known before anybody looks at it. TorchScript's inputs
 // may yet be described.
 void check(const fs::path& path) {
-  if (kind_of(path) == Kind::kModel) read_model(path);
+  const Kind kind = kind_of(path);
+  if (kind == Kind::kModel) read_model(path);
+  if (kind == Kind::kWeights) checkpoints::read_safetensors({path.string()});
 }
 
 // What could not be shown, in the frame where it would be.
@@ -97,8 +100,26 @@ Response shown(const Make& make) {
   }
 }
 
+template <class Answer>
+Response with_failures(const Answer& answer) noexcept {
+  try {
+    return answer();
+  } catch (const Error& error) {
+    return failed(kUnprocessable, error.diagnostics());
+  } catch (const std::bad_alloc&) {
+    return failed(kUnprocessable, "SX1004", "out of memory");
+  } catch (const std::exception& error) {
+    return failed(kUnprocessable, "SX1005", std::string("internal error: ") + error.what());
+  }
+}
+
 std::string megabytes(std::uint64_t bytes) {
   return fmt::format("{:.0f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+Response too_large(const std::string& name, std::uint64_t most) {
+  return failed(413, "SX1031", fmt::format("'{}' is larger than {}", name, megabytes(most)),
+                "name it on the command line, `sardonyx serve FILE`, or raise --max-upload");
 }
 
 }  // namespace
@@ -111,29 +132,28 @@ void Service::add(const fs::path& path) {
 }
 
 Response Service::handle(const Request& request) noexcept {
-  try {
-    return route(request);
-  } catch (const Error& error) {
-    return failed(kUnprocessable, error.diagnostics());
-  } catch (const std::bad_alloc&) {
-    return failed(kUnprocessable, "SX1004", "out of memory");
-  } catch (const std::exception& error) {
-    return failed(kUnprocessable, "SX1005", std::string("internal error: ") + error.what());
-  }
+  return with_failures([&] {
+    if (!is_own_host(request.host, options_.host))
+      return text(403, "this server is not called by that name\n");
+    std::vector<std::string_view> path = segments(request.path);
+    if (path.empty() || !is_same_token(path.front(), options_.token))
+      return text(403, "this page needs the whole address that `sardonyx serve` printed\n");
+    path.erase(path.begin());
+    // Relative addresses of the page need the slash.
+    if (path.empty()) return text(404, "the address ends with a slash\n");
+    const bool only_reads = request.method == "GET" || request.method == "HEAD";
+    if (!only_reads && !is_own_origin(request.origin, request.host))
+      return text(403, "this comes from another page\n");
+    return route(request, path);
+  });
 }
 
-Response Service::route(const Request& request) {
-  if (!is_own_host(request.host, options_.host))
-    return text(403, "this server is not called by that name\n");
-  std::vector<std::string_view> path = segments(request.path);
-  if (path.empty() || !is_same_token(path.front(), options_.token))
-    return text(403, "this page needs the whole address that `sardonyx serve` printed\n");
-  path.erase(path.begin());
-  // Relative addresses of the page need the slash.
-  if (path.empty()) return text(404, "the address ends with a slash\n");
+Response Service::answer(const Request& request) noexcept {
+  return with_failures([&] { return route(request, segments(request.path)); });
+}
+
+Response Service::route(const Request& request, const std::vector<std::string_view>& path) {
   if (request.method == "GET" || request.method == "HEAD") return get(path);
-  if (!is_own_origin(request.origin, request.host))
-    return text(403, "this comes from another page\n");
   if (request.method == "POST") return post(request, path);
   const std::optional<int> id =
       path.size() == 2 && path[0] == "models" ? id_of(path[1]) : std::nullopt;
@@ -193,26 +213,9 @@ Response Service::state() const {
               options_.watched.empty() ? "null" : json_string(options_.watched), models)};
 }
 
-Response Service::upload(const Request& request, std::string_view group) {
-  const std::string name = request.parameter("name");
-  const fs::path folder = folder_.path() / fmt::to_string(id_of(group).value_or(0));
-  std::error_code none;
-  if (!fs::is_directory(folder, none)) return not_found();
-  if (!is_file_name(name))
-    return failed(kUnprocessable, "SX1031", "a file of this name is not taken: '" + name + "'",
-                  "rename it");
-  const auto too_large = [&] {
-    return failed(413, "SX1031",
-                  fmt::format("'{}' is larger than {}", name, megabytes(options_.max_upload)),
-                  "name it on the command line, `sardonyx serve FILE`, or raise --max-upload");
-  };
-  if (request.length && *request.length > options_.max_upload) return too_large();
-  const fs::path path = folder / name;
-  if (fs::exists(path, none))
-    return failed(kUnprocessable, "SX1031", "there are two files called '" + name + "'");
-
-  // Under its own name once all of it is here.
-  const fs::path part = folder / ("." + name);
+// The body of a request as a file; a response where it did not become one.
+std::optional<Response> Service::receive(const Request& request, const std::string& name,
+                                         const fs::path& part) const {
   std::uint64_t bytes = 0;
   std::ofstream file(part, std::ios::binary | std::ios::trunc);
   const bool is_whole = request.read_body([&](std::string_view piece) {
@@ -222,14 +225,37 @@ Response Service::upload(const Request& request, std::string_view group) {
   });
   const bool is_written = static_cast<bool>(file.flush());
   file.close();
-  if (!is_whole || !is_written || (request.length && *request.length != bytes)) {
-    fs::remove(part, none);
-    if (bytes > options_.max_upload) return too_large();
-    if (!is_written)
-      return failed(kUnprocessable, "SX1601",
-                    "'" + name + "' cannot be written to " + folder_.path().string(),
-                    "free some space there, or name another folder in TMPDIR");
-    return failed(400, "SX1031", "'" + name + "' did not arrive whole");
+  if (is_whole && is_written && (!request.length || *request.length == bytes)) return std::nullopt;
+  std::error_code none;
+  fs::remove(part, none);
+  if (bytes > options_.max_upload) return too_large(name, options_.max_upload);
+  if (!is_written)
+    return failed(kUnprocessable, "SX1601",
+                  "'" + name + "' cannot be written to " + folder_.path().string(),
+                  "free some space there, or name another folder in TMPDIR");
+  return failed(400, "SX1031", "'" + name + "' did not arrive whole");
+}
+
+Response Service::upload(const Request& request, std::string_view group) {
+  const std::string name = request.parameter("name");
+  const fs::path folder = folder_.path() / fmt::to_string(id_of(group).value_or(0));
+  std::error_code none;
+  if (!fs::is_directory(folder, none)) return not_found();
+  if (!is_file_name(name))
+    return failed(kUnprocessable, "SX1031", "a file of this name is not taken: '" + name + "'",
+                  "rename it");
+  if (request.length && *request.length > options_.max_upload)
+    return too_large(name, options_.max_upload);
+  const fs::path path = folder / name;
+  if (fs::exists(path, none))
+    return failed(kUnprocessable, "SX1031", "there are two files called '" + name + "'");
+
+  // Under its own name once all of it is here.
+  const fs::path part = folder / ("." + name);
+  if (request.body_file.empty()) {
+    if (const auto failure = receive(request, name, part)) return *failure;
+  } else {
+    fs::rename(request.body_file, part);
   }
   fs::rename(part, path);
   if (request.parameter("data") == "1") return {.body = R"({"ok":true})"};

@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/temporary_folder.h"
 #include "serve/http.h"
 #include "serve/shelf.h"
-#include "serve/temporary_folder.h"
 
 namespace sardonyx::serve {
 
@@ -45,21 +46,25 @@ class Service {
   // A file of the user's, which is read where it is. Throws where it cannot be read.
   void add(const std::filesystem::path& path);
   Response handle(const Request& request) noexcept;
+  // The same for whoever is known to be allowed: the path has no token.
+  Response answer(const Request& request) noexcept;
   // Removes all that was uploaded and made.
   void clear() noexcept { folder_.remove(); }
 
  private:
-  Response route(const Request& request);
+  Response route(const Request& request, const std::vector<std::string_view>& path);
   Response get(const std::vector<std::string_view>& path);
   Response post(const Request& request, const std::vector<std::string_view>& path);
   Response state() const;
+  std::optional<Response> receive(const Request& request, const std::string& name,
+                                  const std::filesystem::path& part) const;
   Response upload(const Request& request, std::string_view group);
   Response run(const Request& request, int id);
   Response watch() const;
   Response set_watch(const Request& request);
 
   Options options_;
-  TemporaryFolder folder_;
+  base::TemporaryFolder folder_;
   Shelf shelf_;
   std::mutex working_;  // models are converted one at a time
   mutable std::mutex watching_;

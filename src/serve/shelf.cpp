@@ -14,10 +14,23 @@ namespace sardonyx::serve {
 namespace fs = std::filesystem;
 
 Kind kind_of(const fs::path& path) {
+  if (path.extension() == ".safetensors") return Kind::kWeights;
   std::ifstream file(path, std::ios::binary);
   char magic[2] = {};
   const bool is_zip = file.read(magic, 2) && magic[0] == 'P' && magic[1] == 'K';
   return is_zip && path.extension() != ".onnx" ? Kind::kProgram : Kind::kModel;
+}
+
+const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::kProgram:
+      return "program";
+    case Kind::kModel:
+      return "model";
+    case Kind::kWeights:
+      break;
+  }
+  return "weights";
 }
 
 bool is_file_name(std::string_view name) {
@@ -34,7 +47,7 @@ std::string to_json(const Shelved& each) {
   const bool has_data = each.made_from && fs::exists(each.data(), none);
   return fmt::format(
       R"({{"id":{},"name":{},"kind":"{}","bytes":{},"data":{},"from":{},"settings":{}}})", each.id,
-      json_string(each.name), each.kind == Kind::kProgram ? "program" : "model",
+      json_string(each.name), name_of(each.kind),
       bytes == static_cast<std::uintmax_t>(-1) ? 0 : bytes, has_data,
       each.made_from ? fmt::to_string(*each.made_from) : "null", json_string(each.settings));
 }

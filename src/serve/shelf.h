@@ -12,7 +12,7 @@
 
 namespace sardonyx::serve {
 
-enum class Kind : std::uint8_t { kProgram, kModel };
+enum class Kind : std::uint8_t { kProgram, kModel, kWeights };
 
 struct Shelved {
   int id = 0;
@@ -26,8 +26,10 @@ struct Shelved {
   std::filesystem::path data() const { return path.string() + ".data"; }
 };
 
-// Programs are zip archives; all other files count as models.
+// Programs are zip archives, weights are safetensors files; all other files count as models.
 Kind kind_of(const std::filesystem::path& path);
+// "program", "model" or "weights".
+const char* name_of(Kind kind);
 
 // Whether a client may give a file this name: one part of a path, and nothing that a terminal or a
 // header takes for something else.

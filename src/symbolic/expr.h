@@ -196,6 +196,8 @@ Expr ceil_div(Expr a, Expr b);
 Expr min(Expr a, Expr b);
 Expr max(Expr a, Expr b);
 Expr pow(Expr base, Expr exponent);
+// `operation` is "and", "or" or "xor". Unknown where neither operand is a number.
+Expr bitwise(std::string_view operation, Expr a, Expr b);
 Expr sum(std::span<const Expr> terms);
 Expr product(std::span<const Expr> factors);  // 1 when empty: elements of a shape
 
@@ -245,7 +247,7 @@ std::optional<double> evaluate_real(Expr e, std::span<const Binding> values);
 // "Add(Mul(Integer(2), Symbol('s0', positive=True, integer=True)), Integer(1))".
 // The plain text of an expression ("2*s0 + 1", "Max(1, s0)"), as older files have it, is read too.
 // Throws base::Error SX1401 with the text and the place when it cannot be read; a function that is
-// well-formed but has no counterpart here (bitwise operators) gives an unknown expression.
+// well-formed but has no counterpart here (the bits of two sizes) gives an unknown expression.
 Expr parse_srepr(Pool& pool, std::string_view text);
 
 }  // namespace sardonyx::symbolic

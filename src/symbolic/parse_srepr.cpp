@@ -87,9 +87,7 @@ constexpr Relation kRelations[] = {
 };
 
 // Well-formed, but nothing here says the same; the value is unknown.
-constexpr std::string_view kWithoutCounterpart[] = {
-    "BitwiseFn_bitwise_and", "BitwiseFn_bitwise_or", "BitwiseFn_bitwise_xor",
-    "IsNonOverlappingAndDenseIndicator", "IsNonOverlappingAndDense"};
+constexpr std::string_view kWithoutCounterpart = "IsNonOverlappingAndDense";
 
 class Parser {
  public:
@@ -341,8 +339,11 @@ class Parser {
     constexpr std::string_view kOpaque = "OpaqueUnaryFn_";
     if (name.starts_with(kOpaque)) return function(name.substr(kOpaque.size()), want(arguments, 1));
     if (real_function(name)) return function(name, want(arguments, 1));
-    for (std::string_view known : kWithoutCounterpart)
-      if (known == name) return whole({});
+    constexpr std::string_view kBits = "BitwiseFn_bitwise_";
+    if (name.starts_with(kBits) && arguments.size() == 2)
+      return whole(
+          bitwise(name.substr(kBits.size()), resolve(arguments[0]), resolve(arguments[1])));
+    if (name.starts_with(kWithoutCounterpart)) return whole({});
     fail("unknown function '" + std::string(name.substr(0, 60)) + "'");
   }
 

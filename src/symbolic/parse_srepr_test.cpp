@@ -97,7 +97,11 @@ TEST_F(ParseTest, WhatSympyWrites) {
       {"TruncToFloat(Mul(Float('1.5', precision=53), %s))", "trunc(1.5*float(s0))"},
       {"LShift(%s, Integer(2))", "4*s0"},
       {"Symbol('zf0', real=True)", "zf0"},
-      {"BitwiseFn_bitwise_and(%s, Integer(3))", "?"},
+      {"BitwiseFn_bitwise_and(%s, Integer(3))", "s0 % 4"},
+      {"BitwiseFn_bitwise_and(Integer(6), %s)", "2*(s0//2) - 8*(s0//8)"},
+      {"BitwiseFn_bitwise_or(%s, Integer(1))", "2*(s0//2) + 1"},
+      {"BitwiseFn_bitwise_xor(%s, Integer(-1))", "-s0 - 1"},
+      {"BitwiseFn_bitwise_and(%s, %u)", "?"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(read(filled(text)), expected) << text;
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
 import os
 import signal
 import subprocess
@@ -14,6 +15,16 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from tests.harness.command import command_path
+
+
+def safetensors(shapes: dict[str, list[int]]) -> bytes:
+    """A file of float32 zeros."""
+    header, end = {}, 0
+    for name, shape in shapes.items():
+        begin, end = end, end + 4 * math.prod(shape)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, end]}
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + bytes(end)
 
 
 class Server:

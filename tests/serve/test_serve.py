@@ -15,7 +15,7 @@ import onnx
 import pytest
 
 from tests.harness.command import run_command
-from tests.serve.server import Server, serving
+from tests.serve.server import Server, safetensors, serving
 from tests.viewer.models import transformer
 
 TINY = Path(__file__).parents[1] / "fuzz" / "corpus"
@@ -115,6 +115,19 @@ def test_external_data_comes_first(server: Server, tmp_path: Path) -> None:
     assert made["data"]
     status, body, _ = server.ask("GET", f"models/{made['id']}/data")
     assert (status, len(body) > 0) == (200, True)
+
+
+def test_weights_are_shown(server: Server, tmp_path: Path) -> None:
+    path = tmp_path / "weights.safetensors"
+    path.write_bytes(safetensors({"layer.<b>": [2, 3]}))
+    uploaded = server.upload(path)["model"]
+    assert uploaded["kind"] == "weights"
+    page = server.ask("GET", f"models/{uploaded['id']}")[1].decode()
+    assert "1 tensors, 24 bytes" in page
+    assert "layer.&lt;b>  float32[2, 3]  24 bytes" in page
+    assert codes(server.run(uploaded["id"])) == ["SX1031"]
+    path.write_bytes(path.read_bytes()[:-1])
+    assert codes(server.upload(path)) == ["SX2005"]
 
 
 def test_settings_that_cannot_be(server: Server, model: Path) -> None:

@@ -117,6 +117,23 @@ def test_remainders_by_negative_numbers(capture: Any) -> None:
     assert wrong(made, model) == []
 
 
+class OfUnknownSign(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        n, m = x.shape[0], y.shape[0]
+        return x[(1 // m) // (-1 // n) :], x + (n // 2) // (m - n), x * ((m // 2) % (m - n))
+
+
+@pytest.mark.parametrize("capture", ["auto", "torch"])
+def test_quotients_of_quotients_by_sizes_of_unknown_sign(capture: Any) -> None:
+    model = OfUnknownSign()
+    shapes = ({0: Dim("n", min=0)}, {0: Dim("m", min=0)})
+    made = sardonyx.export(model, (X, X[:3]), dynamic_shapes=shapes, capture=capture)
+    for n, m in ((1, 2), (2, 1), (2, 3), (3, 2), (7, 2), (2, 7), (33, 1)):
+        inputs = torch.randn(n, 3), torch.randn(m, 3)
+        for got, want in zip(made(*inputs), model(*inputs), strict=True):
+            assert difference(got, want) is None, (n, m)
+
+
 class Windows(nn.Module):
     """Windows of 8 of an image that was made smaller: one in the example."""
 
@@ -169,3 +186,51 @@ def test_what_an_operator_takes_for_the_whole_size_is_warned_of() -> None:
     shapes = ({0: Dim.AUTO, 1: Dim.AUTO},)
     with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"Mod\(x.shape\[1\], 7\)"):
         sardonyx.export(Parts(), (torch.randn(5, 4),), dynamic_shapes=shapes, capture="torch")
+
+
+class Broadcast(nn.Module):
+    """Rows of the first input, as many as a multiple of the second one's: in the example they are
+    as many as the second one has."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        total = y + x[: y.shape[0] * (x.shape[0] // y.shape[0])]
+        return total * len(total)
+
+
+class Clamped(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (x[: y.shape[0]] + y) * len(x[: y.shape[0]] + y)
+
+
+@pytest.mark.parametrize("model", [Broadcast(), Clamped()])
+@pytest.mark.parametrize("dim", ["n", Dim.AUTO])
+@pytest.mark.parametrize("capture", ["auto", "torch"])
+def test_computed_sizes_that_an_operator_takes_for_others_are_warned_of(
+    model: nn.Module, dim: Any, capture: Any
+) -> None:
+    dims = ("n", "m") if dim == "n" else (dim, dim)
+    shapes = tuple({0: each} for each in dims)
+    with pytest.warns(sardonyx.errors.SpecializationWarning):
+        sardonyx.export(model, (X[:, 0], X[:3, 0]), dynamic_shapes=shapes, capture=capture)
+
+
+@pytest.mark.parametrize("capture", ["auto", "torch"])
+def test_a_computed_size_taken_for_another_is_an_error_where_a_dim_was_asked_for(
+    capture: Any,
+) -> None:
+    shapes = ({0: Dim("n")}, {0: Dim("m")})
+    with pytest.raises(sardonyx.errors.CaptureError) as caught:
+        sardonyx.export(Broadcast(), (X[:, 0], X[:3, 0]), dynamic_shapes=shapes, capture=capture)
+    assert {each.code for each in caught.value.diagnostics} <= {"SX1011", "SX1015"}
+
+
+def test_sizes_that_are_equal_by_an_inputs_size_are_not_warned_of() -> None:
+    class Shifted(nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return x[1:] + y
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sardonyx.export(
+            Shifted(), (X, X[1:]), dynamic_shapes=({0: Dim.AUTO}, {0: Dim.AUTO}), capture="auto"
+        )

@@ -78,23 +78,45 @@ def test_a_browser_shows_it(program: ONNXProgram, tmp_path: Path) -> None:
     assert "<h2>shown</h2>" in done.stdout
 
 
-@pytest.mark.parametrize("layer", ["viewer", "serve"])
-def test_the_script_is_in_layers(layer: str) -> None:
-    """Each module imports only those before it, and text never becomes markup."""
-    page = ROOT / "src" / layer / "page"
+def _modules(layer: str) -> list[Path]:
+    """Those of a layer's page, in the order in which the build puts them together."""
     listed = (ROOT / "cmake" / "embed_page.cmake").read_text(encoding="utf-8")
     found = re.search(rf"set\(modules_of_{layer}\s([^)]*)\)", listed)
     assert found is not None
-    order = found[1].split()
-    assert sorted(order) == sorted(path.name for path in page.glob("*.js"))
-    for i, name in enumerate(order):
-        text = (page / name).read_text(encoding="utf-8")
+    names = found[1]
+    for other in ("shared", "serve"):
+        folder = re.search(rf"set\({other} (\S+)\)", listed)
+        assert folder is not None
+        names = names.replace(f"${{{other}}}", folder[1])
+    return [(ROOT / "src" / layer / "page" / name).resolve() for name in names.split()]
+
+
+@pytest.mark.parametrize("layer", ["viewer", "serve", "wasm"])
+def test_the_script_is_in_layers(layer: str) -> None:
+    """Each module imports only those before it, and text never becomes markup."""
+    order = _modules(layer)
+    page = ROOT / "src" / layer / "page"
+    apart = {page / "worker.js", page / "service-worker.js"}  # scripts of their own
+    assert sorted(each for each in order if each.parent == page) == sorted(
+        {each.resolve() for each in page.glob("*.js")} - apart
+    )
+    # Where there is no server, another module stands in its place.
+    instead = {ROOT / "src" / "serve" / "page" / "server.js": page / "server.js"}
+    for i, module in enumerate(order):
+        text = module.read_text(encoding="utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text)
-        imported = re.findall(r"from '\./([\w.]+)'", text)
-        assert set(imported) <= set(order[:i]), name
+        imported = [(module.parent / name).resolve() for name in re.findall(r"from '(.*)'", text)]
+        assert {instead.get(each, each) for each in imported} <= set(order[:i]), module
         for names in re.findall(r"import \{([^}]*)\}", text):
             unused = [each for each in re.findall(r"\w+", names) if text.count(each) < 2]
-            assert not unused, name
+            assert not unused, module
+    names = [each for module in order for each in _top_names(module)]
+    assert len(names) == len(set(names)), "they become one script"
+
+
+def _top_names(module: Path) -> list[str]:
+    declared = r"^(?:export )?(?:async )?(?:const|let|class|function\*?) (\w+)"
+    return re.findall(declared, module.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def test_the_script_is_right_javascript(program: ONNXProgram, tmp_path: Path) -> None:

@@ -269,18 +269,38 @@ def _quickly(
     """Once as torch.export would capture it. Where the model's own code decides by sizes, or
     computes real numbers of them, once more with both branches and with these numbers in the
     program, which is taken where that succeeds."""
+    from .meta_tracer.control_flow.if_conversion import ConvertibleIfError
+
     start, guards = time.perf_counter(), SizeGuards(keeps_conditions=True)
 
-    def attempt(*, size_branches: bool) -> tuple[ExportedProgram, list[Diagnostic]]:
+    def attempt(
+        *, size_branches: bool, stops_at_ifs: bool = False
+    ) -> tuple[ExportedProgram, list[Diagnostic]]:
         return _quick_attempt(
-            model, args, kwargs, dynamic, report, guards=guards, size_branches=size_branches
+            model,
+            args,
+            kwargs,
+            dynamic,
+            report,
+            guards=guards,
+            size_branches=size_branches,
+            stops_at_ifs=stops_at_ifs,
         )
 
+    is_tried = False  # with both branches
     failure: DeclinedError | None = None
     notes: list[Diagnostic] = []
     program: Any = None
     try:
-        program, notes = attempt(size_branches=False)
+        try:
+            program, notes = attempt(size_branches=False, stops_at_ifs=follows_size_branches())
+        except ConvertibleIfError:
+            is_tried = True
+            try:
+                program, notes = attempt(size_branches=True)
+            except DeclinedError as error:
+                report(f"branches on sizes are not in the model: {error}")
+                program, notes = attempt(size_branches=False)
     except DeclinedError as error:
         failure = error
     # A table that has no more rows bounds a size for good.
@@ -294,7 +314,7 @@ def _quickly(
     )
     is_asked = (guards.by_model or guards.are_any) and not guards.relate_many
     is_asked |= isinstance(failure, _ShortSliceError)
-    if is_decided and is_asked and follows_size_branches():
+    if is_decided and is_asked and not is_tried and follows_size_branches():
         try:
             other, other_notes = attempt(size_branches=True)
         except DeclinedError as error:
@@ -316,6 +336,7 @@ def _quick_attempt(
     *,
     guards: SizeGuards,
     size_branches: bool,
+    stops_at_ifs: bool,
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
     from .meta_tracer.entry.capture import quick_capture
     from .patches.symbolic_math import real_sizes
@@ -340,6 +361,7 @@ def _quick_attempt(
                 by_torch,
                 leaves=dynamic.leaves,
                 size_branches=size_branches,
+                stops_at_ifs=stops_at_ifs,
             )
     try:
         check_squeezes(program, symbols_of_ones(program, (args, kwargs), dynamic.leaves))

@@ -11,6 +11,7 @@ from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private import sizes as torch_sizes
 from sardonyx._torch_private.builtin_functions import typed_as_in_python
 
+from .patches.bits import bits_of_sizes
 from .patches.distributions import unvalidated_distributions
 from .patches.generators import generators_left_out
 from .patches.keywords import keywords_as_parameters
@@ -44,6 +45,7 @@ def capturing(model: torch.nn.Module | None = None, keywords: Iterable[str] = ()
         unvalidated_distributions(),
         plain_indices(),
         divmod_of_sizes(),
+        bits_of_sizes(),
         torch_sizes.negative_divisors_rounded(),
         linspace_of_sizes(),
         generators_left_out(),

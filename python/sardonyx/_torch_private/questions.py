@@ -309,6 +309,20 @@ def answering_of_sizes(
         yield
 
 
+@contextmanager
+def hearing_truths_asked(hear: Callable[[Any], None]) -> Iterator[None]:
+    """Within it, `hear` is given each SymNode that Python asks the truth of."""
+    kind = lookup(_NODE, "SymNode")
+    asked = kind.guard_bool
+
+    def ask(node: Any, *args: Any, **kwargs: Any) -> Any:
+        hear(node)
+        return asked(node, *args, **kwargs)
+
+    with patched(kind, "guard_bool", ask):
+        yield
+
+
 def relation_of(node: Any) -> Any:
     """The relation that a truth of sizes stands for, also one that sympy takes for always so."""
     return getattr(node, "compared", node.expr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -110,6 +111,26 @@ def arithmetic_remembered(simplified: Callable[[Any], Any]) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def differences_made(make: Callable[[Any, Any], Any]) -> Iterator[None]:
+    """Within it, the difference of two sizes is what `make` gives for their expressions, where it
+    gives one."""
+    from torch.fx.experimental.sym_node import SymNode
+
+    subtracted = SymNode.sub
+
+    def sub(node: Any, other: Any) -> Any:
+        made = make(node.expr, other.expr) if isinstance(other, SymNode) else None
+        if made is None:
+            return subtracted(node, other)
+        known = example_sizes(node.shape_env)
+        size = made.xreplace({each: known[each] for each in made.free_symbols})
+        return SymNode(made, node.shape_env, int, int(size), fx_node=None)
+
+    with patched(SymNode, "sub", sub):
+        yield
+
+
 def _with_expression(node: Any, expression: Any) -> Any:
     """The SymNode, or one that stands for an equal expression."""
     from torch.fx.experimental.sym_node import SymNode
@@ -129,27 +150,49 @@ QUOTIENTS = Probe(
 def negative_divisors_rounded() -> Iterator[None]:
     """Within it, `n // -4` of sizes is `-((n + 3) // 4)`, and `n % -4` is `-(-n % 4)`. PyTorch
     merges `n // 2 // -4` into one quotient, `n // -8`, which rounds the other way, and takes
-    `-n % -4` for `-n`."""
+    `-n % -4` for `-n`. A quotient by what may be negative is one without a rest, which is not
+    merged: `(q - q % m) // m`."""
     if not QUOTIENTS.available:
         yield
         return
     from torch.fx.experimental.sym_node import SymNode
+    from torch.utils._sympy.functions import FloorDiv
 
     divided, reduced = SymNode.int_floordiv, SymNode.mod
 
     def int_floordiv(node: Any, other: Any) -> Any:
-        if isinstance(other, SymNode) and other.expr.is_negative and node.expr.free_symbols:
+        if not isinstance(other, SymNode) or not (node.expr.free_symbols | other.expr.free_symbols):
+            return divided(node, other)
+        if _is_negative(other):
             by = other.neg()
             return divided(node.add(by).sub(node.wrap_int(1)), by).neg()
+        if isinstance(node.expr, FloorDiv) and not _is_positive(other):
+            return divided(node.sub(reduced(node, other)), other)
         return divided(node, other)
 
     def mod(node: Any, other: Any) -> Any:
-        if isinstance(other, SymNode) and other.expr.is_negative and node.expr.free_symbols:
+        if isinstance(other, SymNode) and _is_negative(other) and node.expr.free_symbols:
             return reduced(node.neg(), other.neg()).neg()
         return reduced(node, other)
 
     with patched(SymNode, "int_floordiv", int_floordiv), patched(SymNode, "mod", mod):
         yield
+
+
+def _is_negative(node: Any) -> bool:
+    return bool(node.expr.is_negative) or bool(_bounds(node).upper < 0)
+
+
+def _is_positive(node: Any) -> bool:
+    return bool(node.expr.is_positive) or bool(_bounds(node).lower > 0)
+
+
+def _bounds(node: Any) -> Any:
+    from torch.utils._sympy.value_ranges import ValueRanges
+
+    if node.expr.is_number or node.pytype is not int:
+        return ValueRanges.wrap(node.expr)
+    return node.shape_env.bound_sympy(node.expr)
 
 
 @contextmanager
@@ -226,6 +269,22 @@ def names_of_sizes(env: Any, symbols: Iterable[Any]) -> list[str]:
     found = [source for symbol in symbols for source in sources.get(symbol, ())]
     # A source's name became a property.
     return [s.name if isinstance(s.name, str) else s.name() for s in found]
+
+
+_SIZE_OF_INPUT = re.compile(r"L\['(?P<name>\w+)'\]\.size\(\)\[(?P<axis>\d+)\]")
+
+
+def named_relation(env: Any, relation: Any) -> str:
+    """A relation of sizes as text, where these have users' names for them: x.shape[0]."""
+    import sympy
+
+    names = {}
+    for symbol in relation.free_symbols:
+        for source in names_of_sizes(env, (symbol,)):
+            if (found := _SIZE_OF_INPUT.fullmatch(source)) is not None:
+                names[symbol] = sympy.Symbol(f"{found['name']}.shape[{found['axis']}]")
+                break
+    return str(relation.xreplace(names))
 
 
 def canonical_relation(relation: Any) -> Any:

@@ -35,9 +35,11 @@ Outputs scalar_tensor(const Call& call, Emit& onnx) {
 // 0, 1, ... as many as there are steps, which PyTorch counts in double.
 Value places_until(Emit& onnx, const Scalar& start, const Scalar& end, const Scalar& step) {
   const auto number = [&](const Scalar& s) { return scalar_value(onnx, s, DType::kFloat64); };
-  const Value steps = onnx.div(onnx.sub(number(end), number(start)), number(step));
-  return onnx.range(onnx.int_scalar(0), onnx.cast(onnx.ceil(steps), DType::kInt64),
-                    onnx.int_scalar(1));
+  // One after the other: compilers differ in which argument of a call comes first.
+  const Value size = number(step), first = number(start), last = number(end);
+  const Value steps = onnx.div(onnx.sub(last, first), size);
+  const Value one = onnx.int_scalar(1), count = onnx.cast(onnx.ceil(steps), DType::kInt64);
+  return onnx.range(onnx.int_scalar(0), count, one);
 }
 
 // PyTorch counts integers in int64, to which it cuts fractions of the start and the step, and of
@@ -48,7 +50,8 @@ Value range(const Call& call, Emit& onnx, const Scalar& start, const Scalar& end
   const bool whole = base::is_integer(result);
   if (whole && !start.is_float() && !end.is_float() && !step.is_float()) {
     const auto number = [&](const Scalar& s) { return scalar_value(onnx, s, DType::kInt64); };
-    return onnx.cast(onnx.range(number(start), number(end), number(step)), result);
+    const Value size = number(step), last = number(end), first = number(start);
+    return onnx.cast(onnx.range(first, last, size), result);
   }
   const DType counting = whole                          ? DType::kInt64
                          : base::bit_width(result) < 32 ? DType::kFloat32
@@ -59,12 +62,15 @@ Value range(const Call& call, Emit& onnx, const Scalar& start, const Scalar& end
   };
   // Elements are start + i * step, not a running sum: rounding must not pile up.
   const Expr length = call.result_shape().front();
-  if (result == DType::kInt64 && !onnx.can_size(length))
-    return onnx.range(number(start), number(end), number(step));
+  if (result == DType::kInt64 && !onnx.can_size(length)) {
+    const Value size = number(step), last = number(end), first = number(start);
+    return onnx.range(first, last, size);
+  }
   const Value places =
       onnx.can_size(length) ? onnx.range(length) : places_until(onnx, start, end, step);
   const Value index = onnx.cast(places, counting);
-  return onnx.cast(onnx.add(onnx.mul(index, number(step)), number(start)), result);
+  const Value first = number(start), size = number(step);
+  return onnx.cast(onnx.add(onnx.mul(index, size), first), result);
 }
 
 Outputs arange(const Call& call, Emit& onnx) {

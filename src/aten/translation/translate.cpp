@@ -185,6 +185,11 @@ void Translation::bind_outputs(const program::Call& call, const Outputs& outputs
       bind_output(call, *captured, outputs[i]);
     } else if (!captured->expr.known()) {
       // Symbolic scalars with an expression need no value: sizes are made where they are used.
+      if (call.schema->space() == "sym")
+        base::fail("SX1301",
+                   "the sizes that " + call.schema->qualified() +
+                       " computes have no expression: of two sizes, say",
+                   "compute with one size and a number, or with tensors");
       base::fail("SX1304", "the translation of " + call.schema->qualified() + " gives no output " +
                                std::to_string(i));
     }

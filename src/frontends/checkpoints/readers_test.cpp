@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/diagnostic.h"
+#include "base/temporary_folder.h"
 #include "frontends/checkpoints/distributed.h"
 #include "frontends/checkpoints/files_for_test.h"
 #include "frontends/checkpoints/gguf.h"
@@ -32,24 +33,14 @@ std::string refusal(const Run& run, const char* code = kDamaged) {
 
 class Folder {
  public:
-  Folder() {
-    static int count = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("sardonyx-checkpoints-" + std::to_string(getpid()) + "-" + std::to_string(count++));
-    std::filesystem::create_directory(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
   std::string put(const std::string& name, const std::string& content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
-    return (path_ / name).string();
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+    return (folder_ / name).string();
   }
-  std::string path() const { return path_.string(); }
+  std::string path() const { return folder_.path().string(); }
 
  private:
-  std::filesystem::path path_;
+  base::TemporaryFolder folder_;
 };
 
 std::string content_of(const std::string& path) {

@@ -1,13 +1,12 @@
 // A small saved program for tests: y = relu(x @ w.T + b), max over its last dimension.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "base/temporary_folder.h"
 #include "frontends/archive/archive_for_test.h"
 
 namespace sardonyx::pt2 {
@@ -151,19 +150,14 @@ inline ArchiveForTest program_archive(const std::string& model, const std::strin
 // A file that is gone when the test is.
 class FileForTest {
  public:
-  explicit FileForTest(const std::string& bytes) {
-    static int count = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("sardonyx-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".pt2");
+  explicit FileForTest(const std::string& bytes) : path_(folder_ / "program.pt2") {
     std::ofstream(path_, std::ios::binary) << bytes;
   }
-  ~FileForTest() { std::filesystem::remove(path_); }
-  FileForTest(const FileForTest&) = delete;
-  FileForTest& operator=(const FileForTest&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
 
  private:
+  base::TemporaryFolder folder_;
   std::filesystem::path path_;
 };
 

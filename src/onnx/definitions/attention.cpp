@@ -40,7 +40,8 @@ Value matmul_by_group(Emit& onnx, Value x, Value y, Expr group) {
 // What is added to the scores: 0 where a position may be attended to, -infinity where not.
 Value additive(Emit& onnx, Value mask, DType dtype) {
   if (mask.dtype() != DType::kBool) return onnx.cast(mask, dtype);
-  return onnx.where(mask, onnx.zero(dtype), onnx.scalar(-kInfinity, dtype));
+  const Value never = onnx.scalar(-kInfinity, dtype);
+  return onnx.where(mask, onnx.zero(dtype), never);
 }
 
 // True [..., L, 1] for the rows of an additive mask that see nothing at all.
@@ -91,7 +92,8 @@ Value keys_before(const Composite& call, Value query, Value past) {
   if (past) return onnx.size(past.dim(-2));
   const Value lengths = call.input(6);
   if (!lengths) return {};
-  return onnx.sub(onnx.unsqueeze(lengths, {1, 2, 3}), onnx.size(query.dim(-2)));
+  const Value queries = onnx.size(query.dim(-2));
+  return onnx.sub(onnx.unsqueeze(lengths, {1, 2, 3}), queries);
 }
 
 // Which keys each query may see by its place, bool [L, S] or [batch, 1, L, S]; absent where all.
@@ -126,8 +128,8 @@ Value mask_of_all_keys(Emit& onnx, Value mask, Value key) {
   std::vector<std::int64_t> pads(2 * static_cast<std::size_t>(mask.rank()), 0);
   pads.back() = wanted.value() - given.value();
   const bool is_truth = mask.dtype() == DType::kBool;
-  return onnx.pad(mask, onnx.ints(pads),
-                  is_truth ? onnx.bool_scalar(false) : onnx.scalar_like(-kInfinity, mask));
+  const Value hidden = is_truth ? onnx.bool_scalar(false) : onnx.scalar_like(-kInfinity, mask);
+  return onnx.pad(mask, onnx.ints(pads), hidden);
 }
 
 }  // namespace
@@ -280,7 +282,8 @@ WithSinks sinks_of(const Node* attention) {
 }
 
 Value causal_mask(Emit& onnx, Expr queries, Expr keys) {
-  return onnx.less_or_equal(onnx.range(keys), onnx.unsqueeze(onnx.range(queries), {1}));
+  const Value rows = onnx.unsqueeze(onnx.range(queries), {1}), columns = onnx.range(keys);
+  return onnx.less_or_equal(columns, rows);
 }
 
 Attended attend(Emit& onnx, const AttentionForm& form) {
@@ -290,8 +293,9 @@ Attended attend(Emit& onnx, const AttentionForm& form) {
   const Value query = onnx.cast(form.query, dtype), key = onnx.cast(form.key, dtype),
               value = onnx.cast(form.value, dtype);
   const Expr group = form.grouped ? group_size(query, key) : Expr(1);
-  const Value products = matmul_by_group(onnx, scaled_query(onnx, query, form.scale),
-                                         onnx.swap_axes(key, -1, -2), group);
+  const Value transposed = onnx.swap_axes(key, -1, -2);
+  const Value products =
+      matmul_by_group(onnx, scaled_query(onnx, query, form.scale), transposed, group);
   Value scores = products;
   if (form.softcap > 0) {
     const Value limit = onnx.scalar(form.softcap, dtype);

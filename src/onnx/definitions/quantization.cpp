@@ -68,8 +68,8 @@ std::optional<Values> quantize_linear(const Composite& call) {
   const auto bound = [&](std::int64_t value) {
     return onnx.scalar(static_cast<double>(value), real);
   };
-  q = onnx.clip(q, bound(base::integer_min(dtype)),
-                bound(static_cast<std::int64_t>(base::integer_max(dtype))));
+  const Value most = bound(static_cast<std::int64_t>(base::integer_max(dtype)));
+  q = onnx.clip(q, bound(base::integer_min(dtype)), most);
   return Values{onnx.reshape_like(onnx.cast(q, dtype), call.input(0))};
 }
 

@@ -33,8 +33,10 @@ Value joined(Emit& onnx, const Pair& pair, bool interleaved) {
 // Pairs of numbers turned by the angles of these cosines and sines.
 Value turned_pairs(Emit& onnx, Value x, Value cosine, Value sine, bool interleaved) {
   const auto [first, second] = pairs_of(onnx, x, interleaved);
-  const Pair result = {onnx.sub(onnx.mul(first, cosine), onnx.mul(second, sine)),
-                       onnx.add(onnx.mul(first, sine), onnx.mul(second, cosine))};
+  const Value second_sine = onnx.mul(second, sine), first_cosine = onnx.mul(first, cosine);
+  const Value turned_first = onnx.sub(first_cosine, second_sine);
+  const Value second_cosine = onnx.mul(second, cosine), first_sine = onnx.mul(first, sine);
+  const Pair result = {turned_first, onnx.add(first_sine, second_cosine)};
   return joined(onnx, result, interleaved);
 }
 
@@ -43,8 +45,9 @@ Value turned_halves(Emit& onnx, Value x, Value cosine, Value sine) {
   const std::int64_t half = x.dim(-1).value() / 2;
   const Values halves = onnx.split(2, x, onnx.ints({half, half}), {.axis = x.rank() - 1});
   const Value swapped = onnx.concat({halves[1], halves[0]}, -1);
-  return onnx.add(onnx.mul(x, onnx.concat({cosine, cosine}, -1)),
-                  onnx.mul(swapped, onnx.concat({onnx.neg(sine), sine}, -1)));
+  const Value signed_sines = onnx.concat({onnx.neg(sine), sine}, -1);
+  const Value by_sines = onnx.mul(swapped, signed_sines);
+  return onnx.add(onnx.mul(x, onnx.concat({cosine, cosine}, -1)), by_sines);
 }
 
 // The same of neighbors in it, which change places by their indices.
@@ -57,10 +60,11 @@ Value turned_neighbors(Emit& onnx, Value x, Value cosine, Value sine) {
     halves_apart.push_back(i / 2 + (i % 2) * half);
   }
   const Value cosines = onnx.gather(cosine, onnx.ints(twice), {.axis = last});
-  const Value sines =
-      onnx.gather(onnx.concat({onnx.neg(sine), sine}, -1), onnx.ints(halves_apart), {.axis = last});
+  const Value places = onnx.ints(halves_apart);
+  const Value sines = onnx.gather(onnx.concat({onnx.neg(sine), sine}, -1), places, {.axis = last});
   const Value others = onnx.gather(x, onnx.ints(swapped), {.axis = last});
-  return onnx.add(onnx.mul(x, cosines), onnx.mul(others, sines));
+  const Value by_sines = onnx.mul(others, sines);
+  return onnx.add(onnx.mul(x, cosines), by_sines);
 }
 
 Value turned_by(Emit& onnx, Value x, Value cosine, Value sine, bool interleaved) {

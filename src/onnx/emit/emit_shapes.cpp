@@ -208,8 +208,9 @@ Value Emit::slice(Value x, std::int64_t axis, Expr start, Expr end, Expr step) {
   // The end of the axis is written as a constant, so that no size is read for it.
   const bool is_forward = !step.is_constant() || step.value() > 0;
   if (is_forward && end == x.dim(axis)) end = kEnd;
-  return Operators::slice(x, sizes({start}), sizes({end}), ints({axis}),
-                          step.is(1) ? Value() : sizes({step}));
+  const Value steps = step.is(1) ? Value() : sizes({step}), axes = ints({axis}),
+              ends = sizes({end}), starts = sizes({start});
+  return Operators::slice(x, starts, ends, axes, steps);
 }
 
 Value Emit::select(Value x, std::int64_t axis, Expr index) {
@@ -226,7 +227,9 @@ Value Emit::full(std::span<const Expr> shape, Value scalar) {
 }
 
 Value Emit::range(Expr count) {
-  const Value positions = range(int_scalar(0), size(count), int_scalar(1));
+  // One after the other: compilers differ in which argument of a call comes first.
+  const Value step = int_scalar(1), end = size(count), start = int_scalar(0);
+  const Value positions = range(start, end, step);
   if (!positions.is_constant() && count.known()) set_type(positions, DType::kInt64, {count});
   return positions;
 }

@@ -26,23 +26,6 @@ onnx::Tensor counting(std::int64_t n);
 // `size` bytes of zeros that take no memory until they are read.
 onnx::Tensor sparse_zeros(std::int64_t size);
 
-// A folder that goes away with this object.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-  // Names in the folder, sorted.
-  std::vector<std::string> names() const;
-
- private:
-  std::filesystem::path path_;
-};
-
 std::string contents(const std::filesystem::path& path);
 std::span<const std::byte> as_bytes(const std::string& text);
 

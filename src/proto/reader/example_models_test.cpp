@@ -1,10 +1,8 @@
 #include "proto/reader/example_models.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -182,21 +180,6 @@ Tensor sparse_zeros(std::int64_t size) {
   tensor.owner = std::shared_ptr<const void>(
       memory, [length](const void* mapped) { ::munmap(const_cast<void*>(mapped), length); });
   return tensor;
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (fs::temp_directory_path() / "sardonyx-proto-XXXXXX").string();
-  path_ = ::mkdtemp(pattern.data());
-}
-
-TemporaryFolder::~TemporaryFolder() { fs::remove_all(path_); }
-
-std::vector<std::string> TemporaryFolder::names() const {
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path_))
-    names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 std::string contents(const fs::path& path) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/temporary_folder.h"
 #include "onnx/graph/ir.h"
 #include "proto/reader/example_models.h"
 #include "proto/wire/fields.h"
@@ -367,7 +368,7 @@ class ExternalDataTest : public testing::Test {
     }
   }
 
-  TemporaryFolder folder_;
+  base::TemporaryFolder folder_;
 };
 
 TEST_F(ExternalDataTest, IsBorrowedFromItsPlace) {

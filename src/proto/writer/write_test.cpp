@@ -11,6 +11,7 @@
 #include "base/diagnostic.h"
 #include "base/mapped_file.h"
 #include "base/parallel_for.h"
+#include "base/temporary_folder.h"
 #include "onnx/graph/ir.h"
 #include "onnx/graph/joined.h"
 #include "onnx/graph/recipe.h"
@@ -128,7 +129,7 @@ TEST(WriteTest, GivesTheSameBytesEveryTimeAndEveryWay) {
     streamed.append(reinterpret_cast<const char*>(part.data()), part.size());
   });
   EXPECT_EQ(streamed, bytes);
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   write(*model, folder / "m.onnx");
   EXPECT_EQ(contents(folder / "m.onnx"), bytes);
   EXPECT_EQ(folder.names(), std::vector<std::string>{"m.onnx"});
@@ -356,7 +357,7 @@ TEST(WriteTest, LongStridedRowsGoOutAsTheyLie) {
 }
 
 TEST(WriteTest, WhatLiesInFilesOfTheFolderStaysThere) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const std::string path = folder / "weights";
   std::ofstream(path, std::ios::binary) << std::string(12, 'x') << std::string(8000, '\1');
   const auto file = std::make_shared<const base::MappedFile>(path);
@@ -392,7 +393,7 @@ TEST(WriteTest, WhatLiesInFilesOfTheFolderStaysThere) {
 }
 
 TEST(WriteTest, ExternalDataIsAlignedAndComesBack) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const auto model = model_of_everything();
   onnx::Node* consumer = model->graph->last;
   onnx::add_input(consumer, model->add_weight("large", counting(1 << 18)));
@@ -422,7 +423,7 @@ TEST(WriteTest, ExternalDataIsAlignedAndComesBack) {
 }
 
 TEST(WriteTest, TheDataFileMayHaveAnotherNameInTheFolder) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   WriteOptions options;
   options.external_data = ExternalData::kAlways;
   options.size_threshold = 0;
@@ -439,7 +440,7 @@ TEST(WriteTest, TheDataFileMayHaveAnotherNameInTheFolder) {
 TEST(WriteTest, SizesAreMeasuredIn64Bits) {
   const auto model = adding_model(sparse_zeros(std::int64_t{5} << 30));
   EXPECT_EQ(code_of([&] { serialize(*model); }), "SX1603");
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   WriteOptions options;
   options.external_data = ExternalData::kNever;
   EXPECT_EQ(code_of([&] { write(*model, folder / "m.onnx", options); }), "SX1603");
@@ -459,7 +460,7 @@ TEST(WriteTest, TheLastByteThatProtobufAllows) {
       total = all;
       throw std::runtime_error("measured");
     };
-    const TemporaryFolder folder;
+    const base::TemporaryFolder folder;
     try {
       write(*adding_model(sparse_zeros(weight)), folder / "m.onnx", options);
     } catch (const std::runtime_error&) {
@@ -475,7 +476,7 @@ TEST(WriteTest, TheLastByteThatProtobufAllows) {
 }
 
 TEST(WriteTest, TellsItsProgress) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   std::vector<std::int64_t> done;
   std::int64_t total = 0;
   WriteOptions options;
@@ -496,7 +497,7 @@ TEST(WriteTest, TellsItsProgress) {
 TEST(WriteTest, ThreeGigabytesGoToADataFile) {
   if (std::getenv("SARDONYX_LARGE_TESTS") == nullptr)
     GTEST_SKIP() << "writes 3 GB; set SARDONYX_LARGE_TESTS to run it";
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const std::int64_t size = std::int64_t{3} << 30;
   write(*adding_model(sparse_zeros(size)), folder / "m.onnx");
   EXPECT_EQ(std::filesystem::file_size(folder / "m.onnx.data"), static_cast<std::uintmax_t>(size));

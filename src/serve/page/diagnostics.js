@@ -1,11 +1,11 @@
 // Diagnostics, as the command prints them.
-import {byId, make} from './elements.js';
+import {byId, make} from '../../viewer/page/elements.js';
 
 export function showDiagnostics(diagnostics) {
-  byId('diagnostics').replaceChildren(...diagnostics.map(drawn));
+  byId('diagnostics').replaceChildren(...diagnostics.map(diagnosticElement));
 }
 
-function drawn({code, severity, message, help, op, module_path: module, file, line}) {
+function diagnosticElement({code, severity, message, help, op, module_path: module, file, line}) {
   const kind = severity === 'note' || severity === 'warning' ? severity : 'error';
   const label = code ? `${kind}[${code}]` : kind;
   const places = [op, module, file && `${file}:${line}`].filter(Boolean);

@@ -1,7 +1,8 @@
 // Puts the page together: the models, what is done with the chosen one, and the viewer.
 import {showDiagnostics} from './diagnostics.js';
-import {button, byId, make, sizeText} from './elements.js';
-import {ask, send} from './server.js';
+import {button, byId, make} from '../../viewer/page/elements.js';
+import {sizeText} from '../../viewer/page/sizes.js';
+import {ask, locate, send} from './server.js';
 import {droppedFiles, uploadFiles} from './upload.js';
 import {endOfWatch, followWatch, statusText} from './watching.js';
 
@@ -73,10 +74,16 @@ class ServePage {
       await work();
     } catch (wrong) {
       this.#say();
+      if (wrong.restarted) await this.#startAgain();
       showDiagnostics(wrong.diagnostics ?? [{message: wrong.message}]);
     } finally {
       byId('go').disabled = false;
     }
+  }
+
+  async #startAgain() {
+    this.#setModels((await ask('state')).models);
+    this.#choose(this.#models.at(-1)?.id ?? null);
   }
 
   #say(...texts) {
@@ -148,7 +155,8 @@ class ServePage {
     this.#chosen = id;
     this.#setModels(this.#models);
     const model = this.#model(id);
-    byId('job').hidden = byId('bar').hidden = byId('viewer').hidden = model === null;
+    byId('bar').hidden = byId('viewer').hidden = model === null;
+    byId('job').hidden = model === null || model.kind === 'weights';
     byId('empty').hidden = model !== null;
     showDiagnostics([]);
     this.#say();
@@ -171,18 +179,25 @@ class ServePage {
     const model = this.#model(this.#chosen), from = this.#model(model.from);
     const views = [[model.name, `models/${model.id}`]];
     if (from?.kind === 'model') views.push(['Before and after', `compare/${from.id}/${model.id}`]);
-    const show = (pressed, address) => {
-      byId('viewer').src = address;
+    const show = async (pressed, address) => {
       for (const each of byId('views').children) each.setAttribute('aria-pressed', String(each === pressed));
+      const place = await locate(address);
+      if (pressed.isConnected) byId('viewer').src = place;
     };
     byId('views').replaceChildren(...views.map(([text, address]) => {
       const element = button(text, () => show(element, address));
       return element;
     }));
     show(byId('views').lastChild, views.at(-1)[1]);
-    const links = [make('a', {href: `models/${model.id}/file`, download: model.name}, 'Download')];
-    if (model.data) links.push(make('a', {href: `models/${model.id}/data`}, 'External data'));
-    byId('downloads').replaceChildren(...links);
+    this.#showDownloads(model);
+  }
+
+  async #showDownloads(model) {
+    byId('downloads').replaceChildren();
+    const places = [['Download', model.name, await locate(`models/${model.id}/file`)]];
+    if (model.data) places.push(['External data', `${model.name}.data`, await locate(`models/${model.id}/data`)]);
+    if (this.#chosen !== model.id) return;
+    byId('downloads').replaceChildren(...places.map(([text, name, href]) => make('a', {href, download: name}, text)));
   }
 }
 

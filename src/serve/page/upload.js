@@ -1,8 +1,9 @@
 // Sends files to the server, one after the other.
-import {sizeText} from './elements.js';
-import {failure, send} from './server.js';
+import {sizeText} from '../../viewer/page/sizes.js';
+import {failure} from './failures.js';
+import {send} from './server.js';
 
-const MODEL = /\.(onnx|pt2|pt|pth|zip)$/i;
+const MODEL = /\.(onnx|pt2|pt|pth|zip|safetensors)$/i;
 
 // External data goes before the models that read it. Where nothing is called like a model, the
 // server looks at each file.

@@ -1,5 +1,6 @@
 // Follows what `sardonyx serve --watch` does.
-import {failure, ask} from './server.js';
+import {failure} from './failures.js';
+import {ask} from './server.js';
 
 const INTERVAL = 150;  // milliseconds
 

@@ -87,7 +87,7 @@ export class Arrangement {
     }
     const last = this.layerCount - 1;
     // What leaves the group stands on its lower edge.
-    const flush = !isWhole && last >= 0 && this.bottom[last] === this.top[last] && last > 0;
+    const flush = !isWhole && last > 0 && this.bottom[last] === this.top[last];
     this.totalHeight = Math.max(y - LAYER_GAP + (flush ? 0 : PADDING), HEADER + PADDING);
   }
 

@@ -1,6 +1,7 @@
 // What was measured and what the model costs, as bars and tables next to the graph.
-import {plural, sizeText} from './data.js';
+import {plural} from './data.js';
 import {button, make} from './elements.js';
+import {sizeText} from './sizes.js';
 
 const MAX_BARS = 60;
 

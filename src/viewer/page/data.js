@@ -141,12 +141,6 @@ export function dtypeText(type) {
   return begin < 0 ? type : type.slice(0, begin);
 }
 
-export function sizeText(bytes) {
-  if (bytes < 1e3) return `${bytes} B`;
-  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
-  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
-}
-
 export function plural(count, word) {
   return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
 }

@@ -1,4 +1,5 @@
-// Elements of the page. Text of a model only ever becomes text, never markup.
+// Elements of a page, the viewer's and that of `sardonyx serve`. Text of a model only ever becomes
+// text, never markup.
 
 export function make(tag, properties = {}, ...inside) {
   const element = document.createElement(tag);

@@ -1,8 +1,9 @@
 // Details of what is selected. Everything that a node is linked with is a button that leads there.
 import {chartOf, costsOf} from './charts.js';
-import {FUNCTION, IN, NODE_WITH_BODIES, OUT, plural, sizeText} from './data.js';
+import {FUNCTION, IN, NODE_WITH_BODIES, OUT, plural} from './data.js';
 import {button, make} from './elements.js';
 import {statisticsOf} from './histogram.js';
+import {sizeText} from './sizes.js';
 
 const MAX_LISTED = 60, MAX_STEPS = 6;
 

@@ -1,6 +1,7 @@
 // The modules as a tree; branches are made when they are opened.
-import {MODULE, className, plural, sizeText} from './data.js';
+import {MODULE, className, plural} from './data.js';
 import {make} from './elements.js';
+import {sizeText} from './sizes.js';
 
 export class Tree {
   #summaries = new Map();

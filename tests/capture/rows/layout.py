@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .said import ALONE, DTYPES, PAIRS, Calls, S, T, call
+from .said import ALONE, DTYPES, PAIRS, Calls, D, S, T, call
 
 
 def axes() -> Calls:
@@ -123,3 +123,15 @@ def flattened() -> Calls:
         tensors, ((0, -1), (1, -1), (0, 1), (-2, -1), (1, 2), (1, 1), (2, 1), (0, 5))
     ):
         yield call(tensor, first, last)
+
+
+def sampled() -> Calls:
+    for dtype in DTYPES:
+        for mode in (0, 2):
+            for x, grid in (("a3bc", "abc2"), ("a3bc", "a542"), ("2abc", "2cb2")):
+                yield (T(x, dtype), T(grid, dtype), mode, 0, False), {}
+    yield (T("a3bc", order="0231"), T("abc2"), 0, 1, True), {}
+    yield (T("a3bc"), T("abc2", order="0312"), 0, 1, True), {}
+    yield (T("a3bc"), T("abc2", D), 0, 0, False), {}
+    yield (T("a3bc"), T("bbc2"), 0, 0, False), {}
+    yield (T("a3bc"), T("abc3"), 0, 0, False), {}

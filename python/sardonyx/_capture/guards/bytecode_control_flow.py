@@ -14,6 +14,12 @@ from typing import NamedTuple
 # Instructions that are followed to a `raise`, whose message may be computed.
 _MAX_FOLLOWED = 400
 # Python 3.10 has no table of handlers: a function with any counts as one that catches everywhere.
+# Instructions that ask for the truth of what the one before them made.
+_ASKING_OF_BEFORE = frozenset(
+    name
+    for name in dis.opmap
+    if name in ("TO_BOOL", "COPY", "NOP") or (name.endswith(("_IF_TRUE", "_IF_FALSE", "_OR_POP")))
+)
 _TRIES = ("SETUP_FINALLY", "SETUP_ASYNC_WITH")
 
 
@@ -30,6 +36,21 @@ def answer_that_goes_on(frames: Sequence[FrameType], *, asked_by_call: bool) -> 
 def is_caught(frames: Iterable[FrameType]) -> bool:
     """Whether one of the frames would catch what is raised at its present instruction."""
     return any(_code(each.f_code).catches(each.f_lasti) for each in frames)
+
+
+def asked_position(frame: FrameType) -> tuple[int, int] | None:
+    """Line and column of what computes the truth that is asked for at the present instruction of
+    `frame`; None where Python does not know it, as 3.10 does not."""
+    code = _code(frame.f_code)
+    place = code.places.get(frame.f_lasti)
+    while place and code.instructions[place].opname in _ASKING_OF_BEFORE:
+        place -= 1
+    if place is None:
+        return None
+    positions = getattr(code.instructions[place], "positions", None)
+    if positions is None or positions.lineno is None or positions.col_offset is None:
+        return None
+    return positions.lineno, positions.col_offset
 
 
 class _Code(NamedTuple):

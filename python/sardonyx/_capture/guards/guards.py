@@ -17,6 +17,7 @@ from sardonyx._capture.meta_tracer.symbolic.relations import (
     excludes_large_sizes,
     fixes_quotient,
     fixes_sizes,
+    relates_computed_sizes,
 )
 from sardonyx._capture.patches.conditions import watched_conditions
 from sardonyx._capture.shapes.dim_names import named_inputs, symbol_names
@@ -115,7 +116,7 @@ class SizeGuards:
             if place and not _only_raises(place, frame):
                 self._note_code()
                 self._asked.setdefault((relation, place), env)
-        elif (fixes_sizes(relation) or excludes_large_sizes(relation)) and (place := user_place()):
+        elif any(asks(relation) for asks in _OF_OPERATORS) and (place := user_place()):
             self._by_operators.setdefault(relation, (place, env))
 
     def _hear_bound(self, symbol: str) -> None:
@@ -164,7 +165,10 @@ class SizeGuards:
                 # past and the tokens.
                 symbols = set(map(str, known.free_symbols))
                 is_fixing = asker == BY_BRANCH or fixes_quotient(known)
-                is_error = is_fixing and len(symbols) == 1 and symbols <= required
+                is_error = (is_fixing and len(symbols) == 1) or (
+                    asker == BY_OPERATOR and relates_computed_sizes(known)
+                )
+                is_error = is_error and symbols <= required
                 violations[place] = (
                     _relation_text(known, names),
                     asker,
@@ -194,6 +198,10 @@ class SizeGuards:
             for size_names in [set(map(str, size.free_symbols))]
         ]
         return [*(_note(place, *parts) for place, parts in violations.items()), *strings]
+
+
+# What operators ask that bounds and symbols do not show.
+_OF_OPERATORS = (fixes_sizes, excludes_large_sizes, relates_computed_sizes)
 
 
 def _required(program: ExportedProgram, leaves: Sequence[Leaf]) -> set[str]:
@@ -392,6 +400,11 @@ def _relation_text(relation: Any, names: Mapping[str, str]) -> str:
         if isinstance(named, kind):
             return f"{named.lhs} {sign} {named.rhs}"
     return str(named)
+
+
+def note_of_branch(place: Place, relation: str) -> Diagnostic:
+    """A warning of a branch that the program has one side of."""
+    return _note(place, relation, BY_BRANCH, "warning")
 
 
 def _note(place: Place, relation: str, asker: str, severity: str) -> Diagnostic:

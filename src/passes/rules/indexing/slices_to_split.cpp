@@ -4,6 +4,7 @@
 #include "passes/rules/indexing/slices_to_split.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "passes/rules/indexing/rules.h"
@@ -33,7 +34,17 @@ std::optional<Part> part_of(Node* node) {
   return Part{node, range.axis, range.start, range.end};
 }
 
-// All parts of x along the axis, in order, when they lie side by side over the whole of it.
+// Whether only Slices read it, which can take their places from what it is a part of.
+bool is_sliced_again(const Part& part) {
+  const ValueInfo* value = part.node->output();
+  return value->returns.empty() && !value->is_pinned && !value->uses.empty() &&
+         std::ranges::all_of(value->uses, [](const onnx::Use& use) {
+           return use.index == 0 && use.node->is(Op::kSlice) && slice_ranges_of(use.node);
+         });
+}
+
+// All parts of x along the axis, in order, when they lie side by side over the whole of it and a
+// Split with what is sliced of it is no more than Slices of x alone.
 std::vector<Part> parts_beside(const Part& first) {
   const ValueInfo* x = first.node->input(0);
   const std::int64_t size = x->shape[static_cast<std::size_t>(first.axis)].value();
@@ -49,7 +60,8 @@ std::vector<Part> parts_beside(const Part& first) {
     if (part.start != at) return {};
     at = part.end;
   }
-  return at == size && parts.size() > 1 ? parts : std::vector<Part>{};
+  const auto left = std::ranges::count_if(parts, std::not_fn(is_sliced_again));
+  return at == size && parts.size() > 1 && left > 0 ? parts : std::vector<Part>{};
 }
 
 bool split(Node* node, RuleContext& context) {

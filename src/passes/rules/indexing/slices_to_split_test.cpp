@@ -23,5 +23,14 @@ TEST_F(RulesTest, PartsWithAGapAreNotSplit) {
   EXPECT_FALSE(run(kSlicesToSplit));
 }
 
+TEST_F(RulesTest, PartsThatAreSlicedAgainAreOneSliceEach) {
+  const Value x = input("x", {b, 16, 8});
+  const auto tail = [&](Value part) { return onnx.slice(part, 2, 1, 8); };
+  outputs({tail(onnx.slice(x, 1, 0, 6)), tail(onnx.slice(x, 1, 6, 16))});
+  EXPECT_FALSE(run(kSlicesToSplit));
+  EXPECT_TRUE(run(kMergeSlices));
+  EXPECT_EQ(ops(), "Slice Slice");
+}
+
 }  // namespace
 }  // namespace sardonyx::passes

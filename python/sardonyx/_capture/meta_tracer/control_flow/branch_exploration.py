@@ -15,6 +15,7 @@ import torch
 
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.guards.assertions import asking_of_data, note_of_check
+from sardonyx._capture.guards.guards import note_of_branch
 from sardonyx._capture.meta_tracer.control_flow.size_branches import SizeBranches
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.isolation.side_effects import kept, output_suppressed
@@ -27,6 +28,7 @@ from sardonyx._torch_private import sizes as torch_sizes
 
 from .data_questions import ConditionTensors
 from .higher_order_ops import TracedBody, branched
+from .if_conversion import IfConversion
 from .scopes import Scope
 
 # Runs of a model: each question doubles what may follow it.
@@ -58,8 +60,15 @@ class _Fork:
 class BranchExplorer:
     """Captures a program once for each outcome of its branches; joins the runs by torch.cond."""
 
-    def __init__(self, recorder: Recorder, env: Any, samples: SizeSamples | None = None) -> None:
-        """Of branches on data, and on sizes where there are samples of these."""
+    def __init__(
+        self,
+        recorder: Recorder,
+        env: Any,
+        samples: SizeSamples | None = None,
+        unconverted: set[tuple[str, int]] | None = None,
+    ) -> None:
+        """Of branches on data, and on sizes where there are samples of these. `unconverted` are
+        statements whose bodies are not to run for all sizes."""
         self._recorder = recorder
         self._env = env
         self._conditions = ConditionTensors(recorder, env)
@@ -68,11 +77,22 @@ class BranchExplorer:
         self._runs = 1
         self._places: dict[Place, str] = {}  # of branches on data, or on sizes
         self._checks: dict[Place, None] = {}  # of those that decide whether the model raises
+        # What has to be so of sizes, since the model raises for most others, though not for all.
+        self._left_out: dict[Place, Any] = {}
         self._sizes = (
             None
             if samples is None
-            else SizeBranches(env, samples, self._path_of_sizes, self._parted_on_sizes)
+            else SizeBranches(
+                env,
+                samples,
+                self._path_of_sizes,
+                self._parted_on_sizes,
+                IfConversion(recorder, env, samples, set() if unconverted is None else unconverted),
+            )
         )
+
+        if self._sizes is not None:
+            recorder.on_sizes_above_0 = self._sizes.assert_above_0
 
     @contextmanager
     def followed(self) -> Iterator[None]:
@@ -139,7 +159,12 @@ class BranchExplorer:
         fork.answer = not fork.answer
         (self._forks[-1].decided if self._forks else self._decided).append(fork)
         if fork.place is not None:
-            self._checks.setdefault(fork.place)
+            if fork.of_sizes and self._sizes is not None and self._sizes.is_generic:
+                self._left_out.setdefault(
+                    fork.place, fork.relation if fork.answer else fork.opposite
+                )
+            else:
+                self._checks.setdefault(fork.place)
         self._begin_anew(fork)
         return None
 
@@ -156,7 +181,11 @@ class BranchExplorer:
         """A note of each question."""
         checks = {**self._checks, **(self._sizes.checks if self._sizes else {})}
         branches = (self._note(*each) for each in self._places.items())
-        return [*map(note_of_check, checks), *branches]
+        left_out = (
+            note_of_branch(place, torch_sizes.named_relation(self._env, relation))
+            for place, relation in self._left_out.items()
+        )
+        return [*map(note_of_check, checks), *branches, *left_out]
 
     def _note(self, place: Place, deciding: str) -> Diagnostic:
         return Diagnostic(

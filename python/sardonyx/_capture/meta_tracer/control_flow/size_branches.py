@@ -8,7 +8,7 @@ by samples of the sizes that lead there, and declined where these disagree.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -29,6 +29,8 @@ from sardonyx._capture.source_location import Place, frames_of_model, user_place
 from sardonyx._torch_private import questions as torch_questions
 from sardonyx._torch_private import sizes as torch_sizes
 
+from .if_conversion import IfConversion
+
 # A loop that asks the same of sizes so often does not end for some of them.
 _MAX_ASKED = 1000
 
@@ -37,7 +39,7 @@ class SizeBranches:
     """Answers conditions on sizes where both outcomes of a branch are captured.
 
     `path` gives the branches on sizes that the run has taken, `part` the answer to a question that
-    both sides of a branch are to be followed for.
+    both sides of a branch are to be followed for, `ifs` those that need no branch.
     """
 
     def __init__(
@@ -46,8 +48,11 @@ class SizeBranches:
         samples: SizeSamples,
         path: Callable[[], list[Condition]],
         part: Callable[[Any], bool],
+        ifs: IfConversion,
     ) -> None:
         self.checks: dict[Place, None] = {}  # of sizes, that the program leaves out
+        # Whether operators were answered otherwise than some sizes are that lead to here.
+        self.is_generic = False
         self._env = env
         self._samples = samples
         self._path = path
@@ -55,17 +60,23 @@ class SizeBranches:
         self._example: Row = {}  # of the path, where it is not the user's
         self._asserted: dict[Condition, None] = {}
         self._asked: Counter[Any] = Counter()  # by the run
+        self._ifs = ifs
 
     @contextmanager
     def followed(self) -> Iterator[None]:
         """Within it, both sides of branches on sizes are followed."""
         answers = (self._truth, self._value, self._check, self._size, self._number)
-        with told_of_equal_sizes(self._is_so), torch_questions.answering_of_sizes(*answers):
+        with (
+            told_of_equal_sizes(self._is_so),
+            torch_questions.answering_of_sizes(*answers),
+            self._ifs.followed(self._conditions),
+        ):
             yield
 
     def begin_path(self, *, anew: bool) -> None:
         """Has the example's sizes be such as lead to where the run is, which may begin anew."""
         self._asked.clear()
+        self.is_generic = False
         if anew:
             self._asserted.clear()
         self._example = {}
@@ -96,7 +107,8 @@ class SizeBranches:
             return self._checked(relation, goes_on) if is_behind else None
         if is_immaterial(asking):
             return truth_at(relation, self._example) if is_behind else None
-        return self._part(relation)
+        answer = self._ifs.answer(asking, relation)
+        return self._part(relation) if answer is None else answer
 
     def _number(self, node: Any) -> int | None:
         """The number that Python takes a size for, as the end of a loop: of a few, each is a
@@ -141,6 +153,7 @@ class SizeBranches:
             return value
         if fallback is None:
             fallback = self._generic_answer(expression)
+            self.is_generic |= fallback is not None
         if fallback is None:
             raise DeclinedError(f"behind a branch on sizes, PyTorch asks for {expression}")
         return _as_sympy(fallback)
@@ -190,6 +203,15 @@ class SizeBranches:
             raise DeclinedError(f"PyTorch goes on asserting that {relation}")
         self._asserted[condition] = None
         return True
+
+    def assert_above_0(self, sizes: Sequence[Any]) -> None:
+        """Takes sizes for at least 1, for which the model raises otherwise."""
+        import sympy
+
+        for size in sizes:
+            expression = size.node.expr if hasattr(size, "node") else size
+            if _is_of_sizes(expression):
+                self._asserted[Condition(sympy.Ge(expression, 1, evaluate=False), True)] = None
 
     def _size(self, node: Any) -> Any:
         """What a size is in the example of the path."""

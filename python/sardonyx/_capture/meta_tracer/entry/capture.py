@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,26 +32,35 @@ def quick_capture(
     *,
     leaves: Sequence[Leaf] = (),
     size_branches: bool = False,
+    stops_at_ifs: bool = False,
 ) -> QuickProgram:
     """The program of one run of the model on tensors that hold nothing.
 
     `leaves` say of the inputs' dimensions what they are called: those of one name are one size.
     `size_branches` has both sides of Python's branches on sizes be in the program.
+    `stops_at_ifs` has ConvertibleIfError raised where the former needs no two branches.
     `export` captures it by torch.export, for those who ask for that program. DeclinedError says
     what fake-tensor tracing is not sure of; the model's own errors count as such, too, so that
     torch.export is the one to tell of them.
     """
+    from sardonyx._capture.meta_tracer.control_flow.if_conversion import (
+        UnconvertedIfError,
+        stopping_at_convertible_ifs,
+    )
     from sardonyx._capture.meta_tracer.isolation.interrupts import interrupts_wait
     from sardonyx._capture.meta_tracer.symbolic.interning import inequalities_remembered
     from sardonyx._capture.meta_tracer.tracer.tensor_len import LengthError, lengths_are_sizes
 
     assigned: list[torch.Tensor] = []  # buffers, by some branches
+    unconverted: set[tuple[str, int]] = set()
 
     def capture() -> QuickProgram:
         try:
             return once()
         except _AssignedInBranchError as error:  # no way knew yet that another one assigns it
             assigned.extend(error.buffers)
+            return capture()
+        except UnconvertedIfError:  # is in `unconverted` now
             return capture()
 
     def once() -> QuickProgram:
@@ -69,12 +79,14 @@ def quick_capture(
                 leaves=leaves,
                 size_branches=size_branches,
                 assigned_in_branches=assigned,
+                unconverted=unconverted,
             )
 
     try:
         try:
             if not size_branches:
-                return capture()
+                with stopping_at_convertible_ifs() if stops_at_ifs else nullcontext():
+                    return capture()
         except LengthError:
             pass
         with lengths_are_sizes():
@@ -104,6 +116,7 @@ def _captured(
     leaves: Sequence[Leaf],
     size_branches: bool,
     assigned_in_branches: Sequence[torch.Tensor],
+    unconverted: set[tuple[str, int]],
 ) -> QuickProgram:
     from sardonyx._capture.meta_tracer.control_flow import higher_order_ops  # noqa: F401 (says what control flow is)
     from sardonyx._capture.meta_tracer.control_flow.branch_exploration import BranchExplorer
@@ -138,7 +151,7 @@ def _captured(
     samples = None
     if size_branches and fake_mode.shape_env is not None:
         samples = SizeSamples(fake_mode.shape_env, bounds_of(given.leaves, leaves))
-    ways = BranchExplorer(recorder, fake_mode.shape_env, samples)
+    ways = BranchExplorer(recorder, fake_mode.shape_env, samples, unconverted)
     recorder.results.holds = ways.holds
     stand_ins = [placeholders.quick(each) for each in given.leaves]
     with (

@@ -350,3 +350,15 @@ def chunk(
         QuickTensor.of((*shape[:axis], each, *shape[axis + 1 :]), steps_of(self), self.dtype)
         for each in lengths
     ]
+
+
+def grid_sampled(
+    results: ResultFactory, self: torch.Tensor, grid: torch.Tensor, *_: Any
+) -> QuickTensor:
+    """Of F.grid_sample of images: [N, C, H, W] at [N, ..., 2]."""
+    x, places = dims_of(self), dims_of(grid)
+    if len(x) != 4 or len(places) != 4 or not same(x[0], places[0]) or places[-1] != 2:
+        raise DeclinedError("a grid that does not fit")
+    if not self.dtype.is_floating_point or self.dtype != grid.dtype:
+        raise DeclinedError("a grid of another dtype")
+    return results.dense((*x[:2], *places[1:-1]), self.dtype)

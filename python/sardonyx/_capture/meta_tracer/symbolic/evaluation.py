@@ -47,6 +47,8 @@ _FUNCTIONS = {
     "CeilToInt": "math.ceil",
     "FloatPow": "math.pow",
 }
+# As they are while no model is captured, where others take symbolic sizes, too.
+_OF_PYTHON = {"max": max, "min": min}
 # PyTorch's names for functions of the module math.
 _OF_MATH = "OpaqueUnaryFn_"
 _MAX_TERMS = 5_000
@@ -65,7 +67,7 @@ def evaluator(expression: Any) -> Evaluator | None:
     except _UnsupportedError:
         return None
     source = "\n".join(["def evaluate(sizes):", *lines.lines, f"    return {result}"])
-    scope: dict[str, Any] = {"symbols": lines.symbols, "math": math}
+    scope: dict[str, Any] = {"symbols": lines.symbols, "math": math, **_OF_PYTHON}
     exec(compile(source, "<sizes>", "exec"), scope)
     made: Evaluator = scope["evaluate"]
     return made

@@ -32,6 +32,20 @@ def fixes_quotient(relation: Any) -> bool:
     )
 
 
+def relates_computed_sizes(relation: Any) -> bool:
+    """Whether it takes what is computed of sizes for another size: `m * (n // m) == m`, as a sum of
+    tensors of these sizes asks. Where one side is a symbol that the other one lacks, inputs have
+    the one size for the other afterwards, which callers see."""
+    import sympy
+
+    if not isinstance(relation, sympy.Equality):
+        return False
+    sides = ((relation.lhs, relation.rhs), (relation.rhs, relation.lhs))
+    return all(each.free_symbols for each in sides[0]) and not any(
+        one.is_symbol and one not in other.free_symbols for one, other in sides
+    )
+
+
 # The largest number in a relation that may be a period.
 _MAX_PERIOD = 512
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
@@ -49,6 +49,29 @@ class Condition(NamedTuple):
     def holds(self, row: Row) -> bool:
         """Whether it is so for these sizes."""
         return truth_at(self.relation, row) is self.truth
+
+    def test(self) -> Callable[[Row], bool]:
+        """`holds`, for many rows."""
+        truth, wanted = truth_of(self.relation), self.truth
+        return lambda row: truth(row) is wanted
+
+
+def truth_of(relation: Any) -> Callable[[Row], bool | None]:
+    """`truth_at`, for many rows."""
+    evaluate = evaluator(relation)
+    if evaluate is None:
+        return functools.partial(truth_at, relation)
+
+    def truth(row: Row) -> bool | None:
+        try:
+            known = evaluate(row)
+        except (ArithmeticError, ValueError):
+            return None
+        except KeyError:
+            return truth_at(relation, row)
+        return known if isinstance(known, bool) else None
+
+    return truth
 
 
 def truth_at(relation: Any, row: Row) -> bool | None:
@@ -95,15 +118,17 @@ class SizeSamples:
     def __init__(self, env: Any, bounds: Mapping[str, Bounds]) -> None:
         self._env = env
         self._bounds = bounds
-        self._known: dict[Any, list[Row]] = {}
+        self._known: dict[Any, list[Row]] = {}  # by what they are drawn by
         self._answers: dict[Any, set[bool | None]] = {}
+        self._single: dict[Any, Any] = {}
         self._relevant: dict[Any, list[Condition]] = {}
+        self._several: dict[Any, list[Row]] = {}
         self._evaluated = 0
 
     def rows(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
         """Sizes that satisfy the conditions, and differ in what the relation asks of."""
         relevant = self._connected_to(relation, tuple(conditions))
-        key = (tuple(relevant), relation)
+        key = self._key(relevant, relation)
         if key not in self._known:
             relations = [*(each.relation for each in relevant), relation]
             # Conditions on other sizes say nothing of these.
@@ -113,13 +138,22 @@ class SizeSamples:
             self._known[key] = found
         return self._known[key]
 
+    @staticmethod
+    def _key(relevant: Sequence[Condition], relation: Any) -> Any:
+        """What the sizes are drawn by."""
+        return tuple(relevant), _symbols_of(relation), _near_numbers(relation)
+
     def _that_satisfy(self, conditions: Sequence[Condition], rows: Iterable[Row]) -> list[Row]:
         found = []
+        tests = [each.test() for each in conditions]
         for row in rows:
             self._evaluated += len(conditions)
             if self._evaluated > _MAX_EVALUATED:
                 raise DeclinedError("the model asks too much of sizes, as a long loop does")
-            if all(each.holds(row) for each in conditions):
+            for test in tests:
+                if not test(row):
+                    break
+            else:
                 found.append(row)
         return found
 
@@ -134,18 +168,38 @@ class SizeSamples:
         """All that the relation is of such sizes."""
         key = (tuple(conditions), relation)
         if key not in self._answers:
-            rows = self.rows(conditions, relation)
-            self._answers[key] = {truth_at(relation, row) for row in rows}
+            rows = functools.partial(self.rows, conditions, relation)
+            truth = truth_of(relation)
+            few = {truth(row) for row in self.rows(conditions, _sum_of(_symbols_of(relation)))}
+            is_open = {True, False} <= few
+            self._answers[key] = few if is_open else {truth(row) for row in rows()}
         return self._answers[key]
 
     def value(self, conditions: Sequence[Condition], expression: Any) -> Any:
         """The one value that an expression or a relation has for all such sizes of at least 2,
         or, where there are none, for all; None where it has several."""
-        rows = self.rows(conditions, expression)
-        symbols = expression.free_symbols
-        several = [row for row in rows if all(row[s] >= TAKEN_FOR for s in symbols if s in row)]
-        values = {at_sizes(expression, row) for row in several or rows}
-        return values.pop() if len(values) == 1 else None
+        key = (tuple(conditions), expression)
+        if key not in self._single:
+            self._single[key] = self._value(conditions, expression)
+        return self._single[key]
+
+    def _value(self, conditions: Sequence[Condition], expression: Any) -> Any:
+        relevant = self._connected_to(expression, tuple(conditions))
+        together = _sum_of(_symbols_of(expression))
+        few = self._of_several(relevant, together)
+        if few and _one_value(expression, few) is None:
+            return None
+        return _one_value(expression, self._of_several(relevant, expression))
+
+    def _of_several(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
+        """The rows of sizes of at least 2, or all where there are none."""
+        rows = self.rows(conditions, relation)
+        key = self._key(conditions, relation)
+        if key not in self._several:
+            symbols = _symbols_of(relation)
+            found = [r for r in rows if all(r[s] >= TAKEN_FOR for s in symbols if s in r)]
+            self._several[key] = found or rows
+        return self._several[key]
 
     def few_values(self, conditions: Sequence[Condition], expression: Any) -> list[int] | None:
         """All values that an integer of sizes has for such sizes, the example's first; None where
@@ -250,7 +304,34 @@ class SizeSamples:
         return self._bounds.get(str(symbol), Bounds(TAKEN_FOR, None))
 
 
-def _near_numbers(relation: Any) -> set[int]:
+@functools.lru_cache(maxsize=1 << 10)
+def _sum_of(symbols: frozenset[Any]) -> Any:
+    """An expression that asks of these symbols, and of no number."""
+    import sympy
+
+    return sympy.Add(*symbols)
+
+
+def _one_value(expression: Any, rows: Sequence[Row]) -> Any:
+    """What an expression is for each of these sizes, where that is the same."""
+    if not rows:
+        return None
+    first = at_sizes(expression, rows[0])
+    # Thousands of rows: sympy is left out.
+    if first is not None and (evaluate := evaluator(expression)) is not None:
+        try:
+            known = evaluate(rows[0])
+            if any(evaluate(row) != known for row in rows):
+                return None
+        except (ArithmeticError, KeyError, ValueError):
+            pass
+        else:
+            return first
+    return first if all(at_sizes(expression, row) == first for row in rows) else None
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _near_numbers(relation: Any) -> frozenset[int]:
     """Sizes near those at which a relation may change: `n - 8 > 4` does so at 12, `n // 4 > 3` at
     16."""
     import sympy
@@ -259,7 +340,7 @@ def _near_numbers(relation: Any) -> set[int]:
     pairs = itertools.product(sorted(atoms)[:_MAX_NUMBERS], repeat=2)
     made = (size for a, b in pairs for size in (a + b, abs(a - b), a * b, a * (b + 1)))
     found = atoms.union(size for size in made if size < _MAX_MADE)
-    return {each + step for each in found for step in (-1, 0, 1)}
+    return frozenset(each + step for each in found for step in (-1, 0, 1))
 
 
 def _connected(conditions: Sequence[Condition], symbols: Iterable[Any]) -> list[Condition]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from types import FrameType
@@ -50,6 +50,9 @@ _TRUTH = torch.ops.aten.is_nonzero.default
 _CONVERSIONS = frozenset(
     (torch.ops.aten.to.device, torch.ops.aten.to.dtype, torch.ops.aten.to.dtype_layout)
 )
+_CONVOLUTIONS = frozenset(
+    (torch.ops.aten.conv1d.default, torch.ops.aten.conv2d.default, torch.ops.aten.conv3d.default)
+)
 _TRANSFORMED = "the model takes derivatives, or maps over a dimension"
 
 
@@ -90,6 +93,8 @@ class Recorder(modes.OperatorMode):
         self._traces = StackTraces()
         self.numbers = TensorItems()
         self.calls = CallHistory()
+        # Takes sizes for which PyTorch raises where one is 0.
+        self.on_sizes_above_0: Callable[[Sequence[Any]], None] = lambda _: None
         self.asked: Any = None  # the tensor whose truth Python asks for
         self._copies: list[torch.fx.Node] = []  # that the example does without
         self._strided: list[torch.fx.Node] = []  # that read memory, however it is seen
@@ -120,7 +125,10 @@ class Recorder(modes.OperatorMode):
         func = _RECORDED_AS.get(func, func)
         if func is _ITEM and _is_choosing_an_overload():
             raise RuntimeError("an operator takes a tensor for a number")  # asks another
-        return self.calls.result(func, partial(self._called, func, args, kwargs))
+        result = self.calls.result(func, partial(self._called, func, args, kwargs))
+        if func in _CONVOLUTIONS:
+            self.on_sizes_above_0(result.shape[2:])
+        return result
 
     def _called(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Writes down a call, and says what it gives."""
@@ -204,6 +212,11 @@ class Recorder(modes.OperatorMode):
             self._writes.append(node)
         self._belongs(given, node)
         return node
+
+    @property
+    def count_of_writes(self) -> int:
+        """How many calls have written to a tensor."""
+        return len(self._writes)
 
     def may_share_memory(self, node: torch.fx.Node) -> None:
         """Writes to what the call gives, or was given, are not sure."""
@@ -360,6 +373,8 @@ class FunctionObserver(modes.FunctionMode):
             return func(*args) if func is modes.SET_GRADIENTS else None
         if func is torch.Tensor.__len__:
             check_length(args[0])
+        if func is torch.as_tensor and _holds_sizes(args[:1]):
+            func = torch.tensor  # which keeps them symbolic, and gives the same
         if func is torch.Tensor.tolist:
             return _listed(args[0])
         if func is torch.Tensor.contiguous:
@@ -369,6 +384,12 @@ class FunctionObserver(modes.FunctionMode):
             finally:
                 QuickTensor.is_copied_where_unsure = False
         return func(*args, **(kwargs or {}))
+
+
+def _holds_sizes(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_sizes, value))
+    return isinstance(value, torch.SymInt)
 
 
 def _listed(tensor: torch.Tensor) -> Any:

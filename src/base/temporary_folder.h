@@ -2,8 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
-namespace sardonyx::serve {
+namespace sardonyx::base {
 
 class TemporaryFolder {
  public:
@@ -14,10 +16,13 @@ class TemporaryFolder {
   ~TemporaryFolder() { remove(); }
 
   const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  // What lies in it, sorted by name.
+  std::vector<std::string> names() const;
   void remove() noexcept;
 
  private:
   std::filesystem::path path_;
 };
 
-}  // namespace sardonyx::serve
+}  // namespace sardonyx::base

@@ -1,0 +1,160 @@
+// WebAssembly maps no files: they are read into memory, in slices.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "base/diagnostic.h"
+#include "base/mapped_file.h"
+#include "base/page_memory.h"
+#include "base/writable_mapping.h"
+
+namespace sardonyx::base {
+namespace {
+
+constexpr std::size_t kSlice = std::size_t{8} << 20;  // bytes that are read at a time
+
+[[noreturn]] void refuse(const std::string& path, int error) {
+  fail("SX1101", "cannot read '" + path + "': " + std::generic_category().message(error));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY)) {
+    if (fd_ < 0) refuse(path, errno);
+  }
+  ~Descriptor() { ::close(fd_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+struct Held {
+  const std::byte* end;
+  PlaceInFile start;
+  // Who has it. Where nobody writes to them, the bytes of a file are in memory once.
+  int users = 1;
+  bool is_shared = false;
+};
+
+// There are no threads.
+std::map<const std::byte*, Held, std::less<>>& held_files() {
+  static auto* const all = new std::map<const std::byte*, Held, std::less<>>;
+  return *all;
+}
+
+void read_all(const std::string& path, int file, std::span<std::byte> to) {
+  while (!to.empty()) {
+    const ssize_t count = ::read(file, to.data(), std::min(to.size(), kSlice));
+    if (count < 0) refuse(path, errno);
+    if (count == 0)
+      fail("SX1101", "cannot read '" + path + "': it was cut short while it was read");
+    to = to.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+// The bytes of a file that is held already.
+std::span<std::byte> shared_bytes(const struct stat& status) {
+  for (auto& [begin, held] : held_files()) {
+    if (!held.is_shared || std::cmp_not_equal(held.start.inode, status.st_ino)) continue;
+    ++held.users;
+    return {const_cast<std::byte*>(begin), static_cast<std::size_t>(held.end - begin)};
+  }
+  return {};
+}
+
+std::span<std::byte> hold_file(const std::string& path, bool is_shared) {
+  if (path.find('\0') != std::string::npos)
+    fail("SX1101", "cannot read '" + path.substr(0, path.find('\0')) +
+                       "': a NUL character follows in the path");
+  const Descriptor file(path);
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) refuse(path, errno);
+  if (S_ISDIR(status.st_mode)) refuse(path, EISDIR);
+  if (status.st_size == 0) return {};
+  if (is_shared)
+    if (const std::span<std::byte> known = shared_bytes(status); !known.empty()) return known;
+  if (std::cmp_greater(status.st_size, std::numeric_limits<std::size_t>::max()))
+    throw std::bad_alloc();
+  const auto size = static_cast<std::size_t>(status.st_size);
+  std::byte* const memory = allocate_pages(size);
+  try {
+    read_all(path, file.get(), {memory, size});
+  } catch (...) {
+    free_pages(memory, size);
+    throw;
+  }
+  const PlaceInFile start = {path, 0, static_cast<std::uint64_t>(status.st_dev),
+                             static_cast<std::uint64_t>(status.st_ino)};
+  held_files()[memory] = {memory + size, start, 1, is_shared};
+  return {memory, size};
+}
+
+void let_go(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  const auto held = held_files().find(bytes.data());
+  if (--held->second.users > 0) return;
+  held_files().erase(held);
+  free_pages(bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+MappedFile::MappedFile(std::string path) : path_(std::move(path)), bytes_(hold_file(path_, true)) {}
+
+MappedFile::~MappedFile() { unmap(); }
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  if (this != &other) {
+    unmap();
+    path_ = std::move(other.path_);
+    bytes_ = std::exchange(other.bytes_, {});
+  }
+  return *this;
+}
+
+void MappedFile::unmap() noexcept {
+  let_go(bytes_);
+  bytes_ = {};
+}
+
+void MappedFile::release(std::span<const std::byte> /*part*/) const noexcept {}
+void release_pages(std::span<const std::byte> /*part*/) noexcept {}
+void expect_pages(std::span<const std::byte> /*part*/) noexcept {}
+
+// What was read stays read.
+CutShortGuard::CutShortGuard() = default;
+CutShortGuard::~CutShortGuard() = default;
+void check_not_cut_short() {}
+
+std::optional<PlaceInFile> place_in_file(std::span<const std::byte> part) {
+  const auto& all = held_files();
+  const auto after = all.upper_bound(part.data());
+  if (after == all.begin()) return std::nullopt;
+  const auto& [begin, held] = *std::prev(after);
+  if (std::less<>()(held.end, part.data() + part.size())) return std::nullopt;
+  PlaceInFile place = held.start;
+  place.offset = part.data() - begin;
+  return place;
+}
+
+WritableMapping::WritableMapping(const std::string& path) : bytes_(hold_file(path, false)) {}
+
+WritableMapping::~WritableMapping() { let_go(bytes_); }
+
+}  // namespace sardonyx::base

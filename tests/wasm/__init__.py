@@ -1,0 +1,1 @@
+"""The WebAssembly build: `make wasm`."""

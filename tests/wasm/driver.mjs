@@ -1,0 +1,61 @@
+// Runs jobs through the npm package: node driver.mjs PACKAGE < jobs.json > results.json
+//
+// A job is {path, output, options, page}; its result has what `run` gives, or diagnostics, and the
+// seconds that adding and running took.
+import {closeSync, fstatSync, openSync, readSync, writeFileSync} from 'node:fs';
+import {readFile} from 'node:fs/promises';
+import {basename, join} from 'node:path';
+import {pathToFileURL} from 'node:url';
+
+const {load, SardonyxError} = await import(pathToFileURL(join(process.argv[2], 'index.js')));
+
+// A file on disk, read in slices as a browser's File is.
+class FileSource {
+  constructor(path) {
+    this.fd = openSync(path);
+    this.size = fstatSync(this.fd).size;
+  }
+
+  read(offset, to) {
+    for (let done = 0; done < to.length;)
+      done += readSync(this.fd, to, done, to.length - done, offset + done);
+  }
+
+  part(offset, size) {
+    const bytes = new Uint8Array(size);
+    this.read(offset, bytes);
+    return bytes;
+  }
+
+  close() {
+    closeSync(this.fd);
+  }
+}
+
+function attempt(sardonyx, {path, name, output, options, page, data = []}) {
+  const source = new FileSource(path), begun = performance.now();
+  const attached = data.map(each => [basename(each), new FileSource(each)]);
+  try {
+    const model = sardonyx.add(name ?? basename(path), source, {data: attached});
+    const result = sardonyx.run(model, options);
+    if (output) writeFileSync(output, sardonyx.bytes(result.model));
+    const external = sardonyx.externalData(result.model);
+    if (output && external) writeFileSync(`${output}.data`, external);
+    const html = page ? sardonyx.page(result.model) : null;
+    for (const each of [model, result.model]) sardonyx.remove(each);
+    return {...result, html, elapsed: (performance.now() - begun) / 1000};
+  } catch (wrong) {
+    if (wrong instanceof SardonyxError) return {diagnostics: wrong.diagnostics};
+    return {diagnostics: [{code: '', message: String(wrong.stack)}]};
+  } finally {
+    source.close();
+  }
+}
+
+let text = '';
+for await (const piece of process.stdin) text += piece;
+const sardonyx = await load(await readFile(join(process.argv[2], 'sardonyx.wasm')));
+const results = JSON.parse(text).map(job => attempt(sardonyx, job));
+const {version, targets, precisions, opsets} = sardonyx;
+const peak = process.resourceUsage().maxRSS * 1024;
+process.stdout.write(JSON.stringify({version, targets, precisions, opsets, results, peak}));

@@ -1,0 +1,154 @@
+"""The module writes the bytes of the command, and its diagnostics are the command's."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+from tests.harness.command import run_command
+from tests.viewer.models import transformer
+from tests.wasm.module import BUILD, PACKAGE, run_jobs, why_not
+
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
+
+CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus"
+MAX_BYTES = 6_000_000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("wasm")
+
+
+@pytest.fixture(scope="module")
+def files(folder: Path) -> dict[str, Path]:
+    """A program of each kind, and a model."""
+    made = {"program": folder / "program.pt2", "script": folder / "script.pt"}
+    made["program"].write_bytes((CORPUS / "pt2" / "small").read_bytes())
+    made["script"].write_bytes((CORPUS / "torchscript" / "language").read_bytes())
+    made["model"] = folder / "model.onnx"
+    onnx.save(transformer(100), made["model"])
+    return made
+
+
+CASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
+    "program": ("program", {}, ()),
+    "program for a target": (
+        "program",
+        {"runtime": "onnxruntime-cpu", "opset": 21, "precision": "fp16"},
+        ("--runtime", "onnxruntime-cpu", "--opset", "21", "--precision", "fp16"),
+    ),
+    "script": ("script", {"input": ["x:float32[n,3]"]}, ("--input", "x:float32[n,3]")),
+    "model": ("model", {}, ()),
+    "model in int8": ("model", {"precision": "int8"}, ("--precision", "int8")),
+    "model in int4": (
+        "model",
+        {"precision": "int4", "runtime": "onnxruntime-cpu"},
+        ("--precision", "int4", "--runtime", "onnxruntime-cpu"),
+    ),
+    "model in bf16": ("model", {"precision": "bf16"}, ("--precision", "bf16")),
+    "model with a size": ("model", {"fixed": {"batch": 2}}, ("--fixed", "batch=2")),
+}
+
+
+def command_for(path: Path) -> str:
+    return "optimize" if path.suffix == ".onnx" else "convert"
+
+
+def test_the_bytes_are_the_command_s(folder: Path, files: dict[str, Path]) -> None:
+    jobs: list[dict[str, Any]] = []
+    expected: list[Path] = []
+    for i, (name, options, words) in enumerate(CASES.values()):
+        jobs.append({"path": files[name], "output": folder / f"{i}.onnx", "options": options})
+        expected.append(folder / f"{i}-command.onnx")
+        command = command_for(files[name])
+        done = run_command(command, files[name], "-o", expected[-1], *words)
+        assert done.returncode == 0, done.stderr
+    results = run_jobs(jobs)["results"]
+    for name, job, result, by_command in zip(CASES, jobs, results, expected, strict=True):
+        assert "diagnostics" not in result, (name, result)
+        assert job["output"].read_bytes() == by_command.read_bytes(), name
+
+
+def test_diagnostics_are_the_command_s(folder: Path, files: dict[str, Path]) -> None:
+    text = folder / "text.onnx"
+    text.write_text("this is no model")
+    empty = folder / "empty.pt2"
+    empty.write_bytes(b"PK\x03\x04")
+    short = folder / "short.pt2"
+    short.write_bytes(files["program"].read_bytes()[:3000])
+    jobs: list[dict[str, Any]] = [
+        {"path": text},
+        {"path": empty},
+        {"path": short},
+        {"path": files["script"]},
+        {"path": files["model"], "options": {"opset": 99}},
+        {"path": files["model"], "options": {"precision": "int1"}},
+    ]
+    results = run_jobs(jobs)["results"]
+    for job, result in list(zip(jobs, results, strict=True))[:4]:
+        words = (command_for(job["path"]), job["path"], "-o", folder / "none.onnx", "--json")
+        (expected,) = json.loads(run_command(*words).stdout)["diagnostics"]
+        (found,) = result["diagnostics"]
+        assert (found["code"], found["message"]) == (expected["code"], expected["message"])
+    assert [result["diagnostics"][0]["code"] for result in results[4:]] == ["SX1002", "SX1810"]
+
+
+def test_a_state_and_pages(files: dict[str, Path]) -> None:
+    done = run_jobs([{"path": files["model"], "page": True}])
+    assert "<canvas" in done["results"][0]["html"] or "<script" in done["results"][0]["html"]
+    assert "onnxruntime-cpu" in [each["name"] for each in done["targets"]]
+    version = run_command("--version").stdout.split()[-1]
+    assert done["version"] == version
+
+
+def test_external_data(folder: Path) -> None:
+    path = folder / "apart.onnx"
+    onnx.save(transformer(20), path, save_as_external_data=True, location="apart.data",
+              size_threshold=0)  # fmt: skip
+    job = {"path": path, "data": [folder / "apart.data"], "output": folder / "apart-out.onnx"}
+    (result,) = run_jobs([job])["results"]
+    assert result["model"]["data"]
+    by_command = folder / "by-command" / "apart-optimized.onnx"
+    by_command.parent.mkdir()
+    assert run_command("optimize", path, "-o", by_command).returncode == 0
+    assert (folder / "apart-out.onnx").read_bytes() == by_command.read_bytes()
+    written = (folder / "apart-out.onnx.data").read_bytes()
+    assert written == by_command.with_name("apart-optimized.onnx.data").read_bytes()
+
+
+def test_a_module_that_ends_is_started_again(folder: Path, files: dict[str, Path]) -> None:
+    script = f"""
+import {{readFile}} from 'node:fs/promises';
+import {{load}} from '{(PACKAGE / "index.js").as_uri()}';
+const sardonyx = await load();
+const hostile = {{size: 100, read() {{ throw new Error('gone'); }}, part() {{}}}};
+try {{ sardonyx.add('gone.onnx', hostile); }} catch (wrong) {{
+  console.log(wrong.diagnostics.map(({{code}}) => code).join());
+}}
+const model = sardonyx.add('model.onnx', await readFile('{files["model"]}'));
+console.log(sardonyx.run(model).nodesAfter > 0);
+"""
+    path = folder / "again.mjs"
+    path.write_text(script)
+    done = subprocess.run(["node", path], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout.split() == ["SX1101", "true"], done.stderr
+
+
+def test_its_size() -> None:
+    assert (BUILD / "sardonyx.wasm").stat().st_size < MAX_BYTES
+
+
+def test_the_types_of_the_package_name_what_it_has() -> None:
+    declared = (PACKAGE / "index.d.ts").read_text()
+    script = (PACKAGE / "index.js").read_text()
+    for method in ("add", "run", "bytes", "externalData", "page", "comparison", "remove"):
+        assert f"  {method}(" in declared
+        assert f"  {method}(" in script
+    files = json.loads((PACKAGE / "package.json").read_text())["exports"]["."]
+    assert all((PACKAGE / each).exists() for each in files.values())
