@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm bench-quantize quantize-sweep bench-weights architectures hf-sweep libtorch detection node-models targets webgpu update-onnx sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep browser-tests wasm wasm-models format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-cuda bench-kernels bench-large bench-makers bench-optimize bench-llm bench-quantize quantize-sweep bench-weights architectures hf-sweep libtorch detection node-models targets webgpu update-onnx sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep browser-tests wasm wasm-models format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -29,6 +29,7 @@ help:
 	@echo "make bench     speed, memory and node counts beside torch.onnx's"
 	@echo "make bench-capture   fake-tensor tracing beside torch.export"
 	@echo "make bench-kernels   operators of ONNX Runtime's own beside what they stand for"
+	@echo "make bench-cuda      models on a GPU beside other makers; without one, nodes and answers"
 	@echo "make bench-makers  from a module to a file, beside torch.onnx and OpenVINO"
 	@echo "make bench-large  models of 5 GB through the optimizer and from TorchScript: memory (ARGS='--gigabytes 20')"
 	@echo "make bench-optimize  our optimizer beside others (FULL=1 ARGS='--models bert')"
@@ -244,7 +245,11 @@ bench-capture: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.capture $(ARGS)
 
 bench-kernels:
-	$(PYTHON) -m bench.kernels $(FUSIONS)
+	$(PYTHON) -m bench.kernels $(if $(PROVIDER),--provider $(PROVIDER)) $(FUSIONS)
+
+# On a GPU next to other makers; without one the same models are made small and checked.
+bench-cuda: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.cuda --peers "$(PEERS)/bin/python" $(ARGS)
 
 # Needs room for two such models.
 bench-large: build

@@ -4,16 +4,22 @@
 of `measured` in `src/targets/onnxruntime/fusions/fusions.cpp`, from which docs/targets.md has them.
 Below 1, the operator of `com.microsoft` is faster. The nodes that it is compared with are optimized
 by ONNX Runtime, as in any model.
+
+`make bench-kernels PROVIDER=cuda` does so in float16 on a GPU, with inputs and outputs bound there.
+Without one, it runs both forms on the CPU once, and checks by `tools/kernels/cuda` that the
+provider has the operators.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import re
 import statistics
-import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +27,11 @@ import onnx
 import onnx.parser
 import onnxruntime
 
+_RECORDS = Path(__file__).resolve().parent.parent / "tools" / "kernels"
+_CUDA = "CUDAExecutionProvider"
 _SECONDS = 1.5
 _LEAST_ROUNDS = 9
+_MOST = 1e-2  # of answers of both forms
 
 Feeds = dict[str, np.ndarray[Any, Any]]
 
@@ -43,16 +52,18 @@ def _floats(*shape: int) -> np.ndarray[Any, Any]:
     return np.random.default_rng(0).standard_normal(shape).astype(np.float32) * np.float32(0.1)
 
 
-def _session(body: str, case: Case) -> onnxruntime.InferenceSession:
+def _session(body: str, case: Case, provider: str) -> onnxruntime.InferenceSession:
     """Of `y = Op(x) ...`, whose inputs are the feeds; those called w... are weights."""
     feeds = case.feeds
+    kind = "float16" if provider == _CUDA else "float"
     types = {"float32": "float", "int64": "int64", "int32": "int32", "bool": "bool"}
+    types["float16"] = "float16"
     inputs = ", ".join(
         f"{types[value.dtype.name]}[{', '.join(map(str, value.shape))}] {name}"
         for name, value in feeds.items()
         if not name.startswith("w")
     )
-    outputs = ", ".join(f"float {name}" for name in case.outputs)
+    outputs = ", ".join(f"{kind} {name}" for name in case.outputs)
     text = (
         '<ir_version: 10, opset_import: ["" : 23, "com.microsoft" : 1]>\n'
         f"g ({inputs}) => ({outputs}) {{ {body} }}"
@@ -66,9 +77,7 @@ def _session(body: str, case: Case) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
-    return onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=[provider])
 
 
 def _skip_normalization(tokens: int, width: int) -> Iterator[Case]:
@@ -291,7 +300,7 @@ def cases() -> Iterator[Case]:
         yield from _cached(tokens, past, 16, 4, 64)
 
 
-def _turns(run: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
+def _turns(run: Mapping[str, Callable[[], object]]) -> dict[str, list[float]]:
     """Seconds of each; whoever begins changes from round to round."""
     times: dict[str, list[float]] = {name: [] for name in run}
     order = list(run)
@@ -305,23 +314,53 @@ def _turns(run: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
     return times
 
 
-def measure(case: Case) -> tuple[float, float, float, float]:
-    """Milliseconds without and with, the median of their ratios, the greatest difference."""
-    sessions = {}
-    for name, body in (("plain", case.plain), ("fused", case.fused)):
-        session = _session(body, case)
+def _runs(case: Case, provider: str) -> dict[str, Callable[[], list[Any]]]:
+    """Of both forms, by name."""
+    if provider == _CUDA:
+        halves = {
+            name: value.astype(np.float16) if value.dtype == np.float32 else value
+            for name, value in case.feeds.items()
+        }
+        case = replace(case, feeds=halves)
+
+    def run(body: str) -> Callable[[], list[Any]]:
+        session = _session(body, case, provider)
         known = {each.name for each in session.get_inputs()}
         given = {key: value for key, value in case.feeds.items() if key in known}
-        sessions[name] = (session, given)
-    answers = [session.run(None, given) for session, given in sessions.values()]
+        if provider != _CUDA:
+            return lambda: list(session.run(None, given))
+        binding = session.io_binding()
+        for name, value in given.items():
+            there = onnxruntime.OrtValue.ortvalue_from_numpy(value, "cuda", 0)
+            binding.bind_ortvalue_input(name, there)
+        for each in session.get_outputs():
+            binding.bind_output(each.name, "cuda")
+
+        def on_gpu() -> list[Any]:
+            session.run_with_iobinding(binding)
+            binding.synchronize_outputs()
+            return list(binding.get_outputs())
+
+        return on_gpu
+
+    return {"plain": run(case.plain), "fused": run(case.fused)}
+
+
+def _apart(run: dict[str, Callable[[], list[Any]]]) -> float:
+    """The greatest difference of their answers."""
+    answers = [
+        [value if isinstance(value, np.ndarray) else value.numpy() for value in each()]
+        for each in run.values()
+    ]
     pairs = zip(*answers, strict=True)
-    apart = max(float(np.abs(a - b).max(initial=0)) for a, b in pairs)
+    return max(float(np.abs(a.astype(np.float32) - b).max(initial=0)) for a, b in pairs)
 
-    def run(name: str) -> Callable[[], object]:
-        session, given = sessions[name]
-        return lambda: session.run(None, given)
 
-    times = _turns({name: run(name) for name in sessions})
+def measure(case: Case, provider: str) -> tuple[float, float, float, float]:
+    """Milliseconds without and with, the median of their ratios, the greatest difference."""
+    run = _runs(case, provider)
+    apart = _apart(run)
+    times = _turns(run)
     ratio = statistics.median(b / a for a, b in zip(times["plain"], times["fused"], strict=True))
     return (
         1e3 * statistics.median(times["plain"]),
@@ -331,12 +370,45 @@ def measure(case: Case) -> tuple[float, float, float, float]:
     )
 
 
-def main(wanted: list[str]) -> int:
+def _recorded(provider: str) -> set[str]:
+    """Contrib operators of a provider, in every release that was recorded."""
+    releases = [
+        {row[0] for row in json.loads(path.read_text(encoding="utf-8"))["contrib"]}
+        for path in (_RECORDS / provider).glob("*.json")
+    ]
+    return set.intersection(*releases)
+
+
+def check(wanted: list[str], provider: str) -> int:
+    """Without the provider: whether it has the operators, and both forms are the same."""
+    known, wrong = _recorded(provider), 0
+    print("| fusion | sizes | operators | apart, on the CPU |\n|---|---|---|---|")
+    for case in cases():
+        operators = set(re.findall(r"msft\.(\w+)", case.fused))
+        if (wanted and case.fusion not in wanted) or not operators & known:
+            continue
+        apart = _apart(_runs(case, "CPUExecutionProvider"))
+        wrong += apart > _MOST or not operators <= known
+        print(
+            f"| {case.fusion} | {case.sizes} | {', '.join(operators)} | {apart:.1e} |", flush=True
+        )
+    return 1 if wrong else 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="bench.kernels")
+    parser.add_argument("fusions", nargs="*", help="default: all")
+    parser.add_argument("--provider", choices=("cpu", "cuda"), default="cpu")
+    options = parser.parse_args(arguments)
+    provider = _CUDA if options.provider == "cuda" else "CPUExecutionProvider"
+    if provider not in onnxruntime.get_available_providers():
+        print(f"Nothing is timed: the installed ONNX Runtime has no {provider}.\n")
+        return check(options.fusions, options.provider)
     print("| fusion | sizes | without | with | ratio | apart |\n|---|---|---|---|---|---|")
     for case in cases():
-        if wanted and case.fusion not in wanted:
+        if options.fusions and case.fusion not in options.fusions:
             continue
-        plain, fused, ratio, apart = measure(case)
+        plain, fused, ratio, apart = measure(case, provider)
         print(
             f"| {case.fusion} | {case.sizes} | {plain:.3f} ms | {fused:.3f} ms "
             f"| {ratio:.2f} | {apart:.1e} |",
@@ -346,4 +418,4 @@ def main(wanted: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    raise SystemExit(main())

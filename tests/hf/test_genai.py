@@ -85,6 +85,27 @@ def test_forms_of_a_provider(
     assert_its_tokens(model, out, 1)
 
 
+@pytest.mark.parametrize("name", ["past_sequence_length", "total_sequence_length"])
+def test_a_bound_of_the_past_is_the_size_of_the_cache(
+    made: tuple[Any, Path], name: str, tmp_path: Path
+) -> None:
+    """The runtime's buffer has as many places as a text may have tokens."""
+    model, _ = made
+    out = tmp_path / "out"
+    sardonyx.hf.export(
+        model, out, runtime="onnxruntime-genai", provider="cuda", precision="fp16",
+        max_sizes={name: 40},
+    )  # fmt: skip
+    found = json.loads((out / "genai_config.json").read_text())["search"]
+    assert found["max_length"] == 40
+    assert found["past_present_share_buffer"] is True
+    tables = [
+        each for each in onnx.load(out / "model.onnx").graph.initializer if "cos" in each.name
+    ]
+    assert [each.dims[0] for each in tables] in ([], [40])
+    assert_its_tokens(model, out, 1)
+
+
 def test_forms_of_directml(made: tuple[Any, Path], tmp_path: Path) -> None:
     """Its GroupQueryAttention neither turns queries nor takes them packed."""
     model, _ = made

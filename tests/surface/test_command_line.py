@@ -216,6 +216,28 @@ def test_run_refuses_what_cannot_be_meant(model: Path, words: tuple[str, ...], s
     assert "Traceback" not in ended.stderr
 
 
+def test_run_on_a_provider_that_is_missing(model: Path) -> None:
+    ended = in_python("run", model, "--random", "--provider", "cuda")
+    assert ended.returncode == 2
+    assert "has no provider cuda" in ended.stderr
+    assert "onnxruntime-gpu in place of onnxruntime" in ended.stderr
+
+
+@pytest.mark.filterwarnings("ignore:Specified provider")
+def test_run_on_a_provider_that_cannot_be_loaded(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """ONNX Runtime itself goes on with the CPU."""
+    import onnxruntime
+
+    from sardonyx._cli.run import main
+
+    there = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: there)
+    assert main([str(model), "--random", "--provider", "cuda"]) == 2
+    assert "its libraries or its device are missing" in capsys.readouterr().err
+
+
 def test_run_says_what_to_install(model: Path, tmp_path: Path) -> None:
     (tmp_path / "onnxruntime.py").write_text("raise ImportError", encoding="utf-8")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])

@@ -15,7 +15,9 @@ import transformers
 
 import sardonyx
 from sardonyx import _native
+from sardonyx._runtime.session import open_session
 from tests.harness import assert_exports
+from tests.models.unet import GatedGelu
 
 RUNTIME = "onnxruntime-cuda"
 RECORD = Path(__file__).resolve().parents[2] / "tools" / "kernels" / "cuda" / "1.31.json"
@@ -81,6 +83,71 @@ def test_nodes_of_a_layer(make: Any, layer: int, others: int) -> None:
     }  # fmt: skip
     other = torch.ones(1, 5, dtype=torch.int64)
     assert_exports(model, (ids, ids), None, free, [(other, other)], target_runtime=RUNTIME)
+
+
+def without_gated_gelus(model: onnx.ModelProto) -> onnx.ModelProto:
+    """With BiasSplitGelu, which the CPU provider does not have, as its source computes it."""
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    del made.graph.node[:]
+    for node in model.graph.node:
+        if node.op_type != "BiasSplitGelu":
+            made.graph.node.append(node)
+            continue
+        (x, bias), (y,) = node.input, node.output
+        steps = [
+            ("Add", [x, bias], [f"{y}_sum"], {}),
+            ("Split", [f"{y}_sum"], [f"{y}_left", f"{y}_right"], {"axis": -1, "num_outputs": 2}),
+            ("Gelu", [f"{y}_right"], [f"{y}_gate"], {}),
+            ("Mul", [f"{y}_left", f"{y}_gate"], [y], {}),
+        ]
+        made.graph.node.extend(onnx.helper.make_node(op, i, o, **a) for op, i, o, a in steps)
+    return made
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_gates_of_diffusion_are_one_operator(half: bool) -> None:
+    torch.manual_seed(0)
+    model, x = GatedGelu(32, 1280).eval(), torch.randn(2, 5, 32)
+    length = torch.export.Dim("length", max=64)
+    made = exported(model, x, dynamic_shapes=({1: length},))
+    if half:
+        program = sardonyx.export(model, (x,), dynamic_shapes=({1: length},))
+        made, _ = sardonyx.optimize(program.model_proto, runtime=RUNTIME, precision="fp16")
+    kinds = [node.op_type for node in made.graph.node if node.op_type != "Cast"]
+    assert kinds == ["MatMul", "BiasSplitGelu"]
+    running = open_session(without_gated_gelus(made).SerializeToString())
+    for each in (x, torch.randn(2, 7, 32)):
+        (result,) = running.run(None, {"x": each.numpy()})
+        with torch.no_grad():
+            wanted = model(each)
+        assert (torch.from_numpy(result) - wanted).abs().max() < (2e-2 if half else 1e-5)
+
+
+def test_gates_of_other_widths_stay() -> None:
+    made = exported(GatedGelu(32, 64).eval(), torch.randn(2, 5, 32))
+    assert "BiasSplitGelu" not in {node.op_type for node in made.graph.node}
+
+
+@pytest.mark.parametrize(
+    ("runtime", "opset", "kind"),
+    [
+        ("webgpu", 23, "InstanceNormalization"),
+        (RUNTIME, 21, "InstanceNormalization"),
+        # The provider has InstanceNormalization of opsets below 22 alone.
+        (RUNTIME, 23, "GroupNormalization"),
+    ],
+)
+def test_groups_are_normalized_as_instances(runtime: Any, opset: int, kind: str) -> None:
+    """ONNX Runtime has no kernel of GroupNormalization, and would expand it to many nodes."""
+    model = torch.nn.GroupNorm(2, 8).eval()
+    free = ({0: torch.export.Dim("batch"), 2: torch.export.Dim("height", max=64)},)
+    x, other = torch.randn(2, 8, 6, 4), torch.randn(1, 8, 3, 4)
+    options = {"target_runtime": runtime, "opset_version": opset}
+    program = sardonyx.export(model, (x,), dynamic_shapes=free, **options)
+    kinds = {node.op_type for node in program.model_proto.graph.node}
+    assert kind in kinds
+    assert_exports(model, (x,), None, free, [(other,)], **options)
 
 
 class Images(torch.nn.Module):

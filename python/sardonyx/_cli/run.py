@@ -62,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--repeat", type=int, default=5, help="number of measured runs (default: 5)")
     made.add_argument(
         "--provider", default="CPUExecutionProvider",
-        help="execution provider of ONNX Runtime: cpu, cuda, or its full name",
+        help="execution provider of ONNX Runtime: cpu, cuda, webgpu, dml, or its full name",
     )  # fmt: skip
     made.add_argument("--svg", metavar="FILE", help="write a chart of the time of each operator")
     made.add_argument(
@@ -71,6 +71,16 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     made.add_argument("--json", action="store_true", help="print the result as JSON")
     return made
+
+
+# The packages of ONNX Runtime that have a provider, by its name in small letters.
+_PACKAGES = {
+    "cuda": "onnxruntime-gpu",
+    "tensorrt": "onnxruntime-gpu",
+    "dml": "onnxruntime-directml",
+    "webgpu": "onnxruntime-webgpu",
+    "openvino": "onnxruntime-openvino",
+}
 
 
 def _provider(name: str, available: list[str]) -> str:
@@ -84,8 +94,21 @@ def _provider(name: str, available: list[str]) -> str:
             return each
     raise usage_error(
         f"the installed ONNX Runtime has no provider {name}: it has {', '.join(available)}",
-        "install the package of ONNX Runtime that has it, such as onnxruntime-gpu for CUDA",
+        f"install {_PACKAGES[wanted]} in place of onnxruntime, or leave --provider out"
+        if wanted in _PACKAGES
+        else "install the package of ONNX Runtime that has it, such as onnxruntime-gpu for CUDA",
     )
+
+
+def _check_provider(session: Any, provider: str) -> None:
+    """ONNX Runtime goes on without a provider whose libraries it cannot load."""
+    if provider not in session.get_providers():
+        raise usage_error(
+            f"{provider} is in the installed ONNX Runtime, and cannot be used here: its libraries "
+            "or its device are missing",
+            "install the driver and the libraries that it needs (CUDA and cuDNN for cuda), or "
+            "leave --provider out",
+        )
 
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
@@ -102,6 +125,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         settings.profile_file_prefix = str(Path(folder) / "profile")
         try:
             session = ort.InferenceSession(options.model, settings, providers=[provider])
+            _check_provider(session, provider)
             feed = _feed(session, options, sizes)
             session.run(None, feed)  # the first run allocates
             seconds = []

@@ -77,7 +77,7 @@ constexpr PythonOption kOptions[] = {
     {"run", "--size", "NAME=N", "size of a dynamic dimension (default: 1); repeatable"},
     {"run", "--seed", "SEED", "seed of --random (default: 0)"},
     {"run", "--repeat", "REPEAT", "number of measured runs (default: 5)"},
-    {"run", "--provider", "PROVIDER", "execution provider of ONNX Runtime: cpu, cuda, or its full name"},
+    {"run", "--provider", "PROVIDER", "execution provider of ONNX Runtime: cpu, cuda, webgpu, dml, or its full name"},
     {"run", "--svg", "FILE", "write a chart of the time of each operator"},
     {"run", "--profile", "FILE", "write the time of each node, which inspect --html --measures shows"},
     {"run", "--json", "", "print the result as JSON"},

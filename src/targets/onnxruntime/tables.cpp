@@ -13,6 +13,7 @@ std::span<const Rules> onnxruntime_tables() {
       range_rules(),
       scale_rules(),
       repeated_cast_rules(),
+      group_normalization_rules(),
   };
   return kTables;
 }
@@ -24,7 +25,7 @@ std::span<const Rules> onnxruntime_cpu_tables() {
       repeated_cast_rules(),     convolution_rules(),  pooling_rules(),
       resizing_rules(),          sampling_rules(),     cast_rules(),
       emptiness_rules(),         half_scatter_rules(), long_integer_rules(),
-      network_rules(),           residual_rules(),
+      network_rules(),           residual_rules(),     group_normalization_rules(),
   };
   return kTables;
 }

@@ -13,6 +13,7 @@ Rules half_product_rules();
 Rules half_scatter_rules();
 Rules long_integer_rules();
 Rules network_rules();
+Rules group_normalization_rules();
 Rules padded_pooling_rules();
 Rules pooling_rules();
 Rules quantized_product_rules();

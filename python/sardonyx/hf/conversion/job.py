@@ -385,7 +385,7 @@ class Job:
             model,
             runtime=runtime,
             stages=stages,
-            longest=self._decoder.static_cache,
+            longest=self._decoder.longest(self._max_tokens()),
         )
 
     def _write_part(
@@ -459,7 +459,21 @@ class Job:
         """The context length in the runtime's configuration; None where the runtime needs none."""
         from sardonyx.hf.output import genai
 
-        return genai.context_length(model.config) if genai.is_for(self._target.runtime) else None
+        if not genai.is_for(self._target.runtime):
+            return None
+        context, most = genai.context_length(model.config), self._max_tokens()
+        return context if most is None else min(context, most)
+
+    def _max_tokens(self) -> int | None:
+        """The tokens that `max_sizes` leave room for: a runtime whose cache is one buffer gives it
+        as many places as a text may have tokens."""
+        from sardonyx.hf.base.caches import PAST_LENGTH
+        from sardonyx.hf.base.example import TOTAL_LENGTH
+
+        most = self._target.max_sizes
+        return min(
+            (most[name] for name in (PAST_LENGTH, TOTAL_LENGTH) if name in most), default=None
+        )
 
     def _save(self, program: ONNXProgram, part: Part, staging: Path, report: Report) -> None:
         """Writes the part, as one file or as several, and describes these."""

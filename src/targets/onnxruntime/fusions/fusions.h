@@ -7,6 +7,7 @@
 namespace sardonyx::targets {
 
 extern const rewriting::Rule kBiasGelu;
+extern const rewriting::Rule kBiasSplitGelu;
 extern const rewriting::Rule kFastGelu;
 extern const rewriting::Rule kFusedConv;
 extern const rewriting::Rule kGroupQueryAttention;

@@ -187,7 +187,7 @@ std::string_view hindrance(const Node* attention, const Asked& asked, const Size
   if (query->dtype != DType::kFloat32 && query->dtype != DType::kFloat16 &&
       query->dtype != DType::kBFloat16)
     return "there are kernels for float32, float16 and bfloat16 alone";
-  if (form.looks_at_all_only && (asked.sinks != nullptr || attention->find("softcap") != nullptr))
+  if (form.looks_at_all_only && (asked.sinks != nullptr || attention->float_or("softcap", 0) != 0))
     return "the provider's kernel has neither sinks nor a softcap";
   if (attention->inputs.size() > 6 || attention->outputs.size() > 3)
     return "its scores are read, or its keys have lengths of their own";

@@ -112,6 +112,35 @@ TEST_F(GroupQueryAttention, WithoutALongestSequenceTheEmbeddingStays) {
   EXPECT_TRUE(reason().starts_with("no longest sequence is known"));
 }
 
+TEST_F(GroupQueryAttention, ApartItIsTurnedInFront) {
+  attend(onnx.and_(causal(), padding()));
+  ASSERT_TRUE(run(kGroupQueryAttentionApart));
+  EXPECT_EQ(made()->find("do_rotary"), nullptr);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    const onnx::Node* turned = made()->input(i)->producer;
+    EXPECT_EQ(turned->domain, "com.microsoft");
+    EXPECT_EQ(turned->op_type, "RotaryEmbedding");
+    EXPECT_EQ(turned->input(1), places.info());
+    EXPECT_EQ(turned->int_or("num_heads", 0), i == 0 ? 2 : 1);
+  }
+  EXPECT_TRUE(made()->input(2)->producer->is(onnx::Op::kMatMul));
+  EXPECT_EQ(made()->input(7), nullptr);
+}
+
+TEST_F(GroupQueryAttention, ApartItLooksAtAllKeys) {
+  const Value near = onnx.greater(onnx.unsqueeze(onnx.range(p + s), {0, 1, 2}),
+                                  onnx.unsqueeze(onnx.sub(queries(), onnx.size(3)), {0, 1, 3}));
+  attend(onnx.and_(onnx.and_(causal(), near), padding()));
+  EXPECT_FALSE(run(kGroupQueryAttentionApart));
+  EXPECT_EQ(reason(), "the provider's kernel has no window");
+}
+
+TEST_F(GroupQueryAttention, ApartItHasNoSoftcap) {
+  attend(onnx.and_(causal(), padding()), {.softcap = 3});
+  EXPECT_FALSE(run(kGroupQueryAttentionApart));
+  EXPECT_TRUE(reason().ends_with("neither sinks nor a softcap"));
+}
+
 // Heads apart, one key more, the cache in front by Concat.
 TEST_F(GroupQueryAttention, SinksAreAnInput) {
   const auto apart = [&](Value rows, std::int64_t heads) {

@@ -131,13 +131,6 @@ constexpr Rule kRows[] = {
      .why = "a mask of one row for all queries, or one column for all keys, is refused when the "
             "model runs",
      .since = "1.31"},
-    {.name = "group-normalization",
-     .op = Op::kGroupNormalization,
-     .reason = Reason::kSlow,
-     .how = by_definition,
-     .why = "it spells GroupNormalization out by statistics of its own, and has a kernel for the "
-            "InstanceNormalization that it is",
-     .since = "1.31"},
     {.name = "layer-normalization-of-nothing",
      .op = Op::kLayerNormalization,
      .reason = Reason::kFails,
@@ -175,8 +168,30 @@ constexpr Rule kRows[] = {
      .since = "1.31"},
 };
 
+// A provider may have the kernel for older opsets alone.
+bool normalizes_instances(const Use& use) {
+  const std::int64_t opset = use.onnx.opset();
+  const onnx::OperatorVersion* version = onnx::operator_of(Op::kInstanceNormalization).at(opset);
+  return version != nullptr &&
+         std::ranges::any_of(use.onnx.target().kernels_of(Op::kInstanceNormalization, opset),
+                             [&](const Kernel& kernel) { return kernel.serves(version->since); });
+}
+
+// Of all providers: none has a kernel of GroupNormalization.
+constexpr Rule kGroupRows[] = {
+    {.name = "group-normalization",
+     .op = Op::kGroupNormalization,
+     .reason = Reason::kSlow,
+     .when = normalizes_instances,
+     .how = by_definition,
+     .why = "it spells GroupNormalization out by statistics of its own, and has a kernel for the "
+            "InstanceNormalization that it is",
+     .since = "1.31"},
+};
+
 }  // namespace
 
 Rules network_rules() { return kRows; }
+Rules group_normalization_rules() { return kGroupRows; }
 
 }  // namespace sardonyx::targets

@@ -76,6 +76,16 @@ void linear_attention(onnx::Inference& node) {
   as(onnx::Op::kLinearAttention, onnx::attention_rules(), node);
 }
 
+// Half as wide as what goes in.
+void gated_gelu(onnx::Inference& node) {
+  node.set_dtype(0, node.dtype(0));
+  if (!node.has_rank(0) || node.rank(0) == 0) return;
+  onnx::Shape shape = node.shape(0);
+  const onnx::Expr width = shape.back();
+  shape.back() = width.is_constant() ? onnx::Expr(width.value() / 2) : onnx::Expr();
+  node.set_shape(0, std::move(shape));
+}
+
 void skip_normalization(onnx::Inference& node) {
   node.same_as(0, 0);
   node.same_as(3, 0);
@@ -88,6 +98,8 @@ const onnx::ForeignOperator kActivatedConvolution = {kDomain, 1, "FusedConv", &k
 const onnx::ForeignOperator kPackedAttention = {kDomain, 1, "Attention", &kAttention,
                                                 packed_attention};
 const onnx::ForeignOperator kGeluOfSum = {kDomain, 1, "BiasGelu", &kBiasGelu, like_first};
+const onnx::ForeignOperator kGatedGeluOfSum = {kDomain, 1, "BiasSplitGelu", &kBiasSplitGelu,
+                                               gated_gelu};
 const onnx::ForeignOperator kFastGeluOfSum = {kDomain, 1, "FastGelu", &kFastGelu, like_first};
 const onnx::ForeignOperator kCachedAttention = {kDomain, 1, "GroupQueryAttention",
                                                 &kGroupQueryAttention, group_query_attention};

@@ -11,6 +11,7 @@ extern const onnx::ForeignOperator kHeadsOfAttention;  // MultiHeadAttention
 extern const onnx::ForeignOperator kCachedAttention;   // GroupQueryAttention
 extern const onnx::ForeignOperator kRecurrentAttention;     // LinearAttention
 extern const onnx::ForeignOperator kGeluOfSum;              // BiasGelu
+extern const onnx::ForeignOperator kGatedGeluOfSum;         // BiasSplitGelu
 extern const onnx::ForeignOperator kFastGeluOfSum;          // FastGelu
 extern const onnx::ForeignOperator kNormalizationOfSum;     // SkipLayerNormalization
 extern const onnx::ForeignOperator kRmsNormalizationOfSum;  // SkipSimplifiedLayerNormalization

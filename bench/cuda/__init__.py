@@ -1,0 +1,12 @@
+"""Models and a decoder on ONNX Runtime's CUDA provider, next to other exporters of ONNX models.
+
+`make bench-cuda` makes BERT, GPT-2, a Llama, ViT, Swin, the encoders of Whisper and T5 and a U-Net
+of diffusion, in float32, float16, bfloat16 and with int4 weights: by Sardonyx for the provider and
+for the standard at opset 23, by torch.onnx, and by ONNX Runtime's optimizer for transformers. With
+a GPU it prints the milliseconds of interleaved, synchronized runs for batches of 1 and 8, next to
+eager PyTorch and torch.compile, and the nodes by provider. Without one, it makes the models small,
+counts nodes, prints by the recorded kernels (`tools/kernels/cuda`) what a GPU would leave to the
+CPU, and compares the answers of the CPU provider with PyTorch's.
+
+The decoder is a folder for onnxruntime-genai, next to that of its model builder.
+"""
