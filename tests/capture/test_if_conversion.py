@@ -214,3 +214,39 @@ def test_a_debugger_s_trace_function_stays():
     finally:
         sys.settrace(before)
     assert seen
+
+
+def declined_for_small_sizes(x):
+    if min(x.shape) <= 4:
+        x.data_ptr()
+        return x * 3
+    return x * 2
+
+
+def raises_for_most_small_sizes(x):
+    if min(x.shape) <= 4:
+        return x[:2] * x[:2].new_ones(x.shape[1] - 1 + (x.shape[0] + 1) // 5)
+    return x[:2] * 2
+
+
+def test_a_side_that_cannot_be_captured_is_left_out_with_a_warning():
+    dims = ({0: Dim.DYNAMIC, 1: Dim.DYNAMIC},)
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"x.shape\[0\]"):
+        made = sardonyx.export(
+            Calls(declined_for_small_sizes), (torch.randn(6, 8),), dynamic_shapes=dims
+        )
+    assert {note.code for note in made.notes} == {"SX1015"}
+    for rows, columns in ((5, 5), (6, 9), (33, 7)):
+        x = torch.randn(rows, columns)
+        assert difference(torch.as_tensor(made(x)[0]), x * 2) is None, (rows, columns)
+
+
+def test_a_side_that_raises_for_most_sizes_is_right_for_the_others():
+    made = exported(raises_for_most_small_sizes)
+    for rows, columns in ((3, 7), (4, 4), (5, 4), (6, 9), (33, 7)):
+        x = torch.randn(rows, columns)
+        try:
+            wanted = raises_for_most_small_sizes(x)
+        except RuntimeError:
+            continue
+        assert difference(torch.as_tensor(made(x)[0]), wanted) is None, (rows, columns)
