@@ -120,6 +120,21 @@ def last_row_of_a_convolution(x):
     return x + places / places[-1:, :]
 
 
+factor = 2
+
+
+def global_is_assigned(x):
+    global factor
+    factor = 2
+    if x.shape[1] % 4 != 0:
+        factor = 3
+    return x * other_function()
+
+
+def other_function():
+    return factor
+
+
 def shapes_are_compared(x):
     halved = functional.interpolate(x[None, None, ::2, ::2], scale_factor=2.0)[0, 0]
     if halved.shape != x.shape:
@@ -145,6 +160,7 @@ BRANCHES = (
     another_part_is_false,
     calls_the_models_code,
     shapes_are_compared,
+    global_is_assigned,
 )
 
 

@@ -43,7 +43,9 @@ def convertible_if(frame: FrameType) -> tuple[ConvertibleIf, bool] | None:
     for parts, found in _all(frame.f_code.co_filename):
         for part in parts:
             if (part.lineno, part.col_offset) <= place < _end(part):
-                is_known = _is_of_numbers(part, frame) and _calls_torch_alone(found, frame)
+                own = {*frame.f_code.co_varnames, *frame.f_code.co_cellvars}
+                is_known = found.stored <= own and _is_of_numbers(part, frame)
+                is_known = is_known and _calls_torch_alone(found, frame)
                 return (found, part is parts[-1]) if is_known else None
     return None
 
