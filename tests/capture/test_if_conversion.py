@@ -120,6 +120,28 @@ def last_row_of_a_convolution(x):
     return x + places / places[-1:, :]
 
 
+factor = 2
+
+
+def global_is_assigned(x):
+    global factor
+    factor = 2
+    if x.shape[1] % 4 != 0:
+        factor = 3
+    return x * other_function()
+
+
+def other_function():
+    return factor
+
+
+def shapes_are_compared(x):
+    halved = functional.interpolate(x[None, None, ::2, ::2], scale_factor=2.0)[0, 0]
+    if halved.shape != x.shape:
+        halved = functional.interpolate(halved[None, None], size=x.shape)[0, 0]
+    return halved * 2
+
+
 CONVERTED = (
     sizes_in_a_tensor,
     last_row_of_a_convolution,
@@ -137,6 +159,8 @@ BRANCHES = (
     assigned_before_and_read_later,
     another_part_is_false,
     calls_the_models_code,
+    shapes_are_compared,
+    global_is_assigned,
 )
 
 
@@ -214,3 +238,39 @@ def test_a_debugger_s_trace_function_stays():
     finally:
         sys.settrace(before)
     assert seen
+
+
+def declined_for_small_sizes(x):
+    if min(x.shape) <= 4:
+        x.data_ptr()
+        return x * 3
+    return x * 2
+
+
+def raises_for_most_small_sizes(x):
+    if min(x.shape) <= 4:
+        return x[:2] * x[:2].new_ones(x.shape[1] - 1 + (x.shape[0] + 1) // 5)
+    return x[:2] * 2
+
+
+def test_a_side_that_cannot_be_captured_is_left_out_with_a_warning():
+    dims = ({0: Dim.DYNAMIC, 1: Dim.DYNAMIC},)
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"x.shape\[0\]"):
+        made = sardonyx.export(
+            Calls(declined_for_small_sizes), (torch.randn(6, 8),), dynamic_shapes=dims
+        )
+    assert {note.code for note in made.notes} == {"SX1015"}
+    for rows, columns in ((5, 5), (6, 9), (33, 7)):
+        x = torch.randn(rows, columns)
+        assert difference(torch.as_tensor(made(x)[0]), x * 2) is None, (rows, columns)
+
+
+def test_a_side_that_raises_for_most_sizes_is_right_for_the_others():
+    made = exported(raises_for_most_small_sizes)
+    for rows, columns in ((3, 7), (4, 4), (5, 4), (6, 9), (33, 7)):
+        x = torch.randn(rows, columns)
+        try:
+            wanted = raises_for_most_small_sizes(x)
+        except RuntimeError:
+            continue
+        assert difference(torch.as_tensor(made(x)[0]), wanted) is None, (rows, columns)

@@ -40,17 +40,23 @@ def is_caught(frames: Iterable[FrameType]) -> bool:
 
 def asked_position(frame: FrameType) -> tuple[int, int] | None:
     """Line and column of what computes the truth that is asked for at the present instruction of
-    `frame`; None where Python does not know it, as 3.10 does not."""
+    `frame`; None where Python does not know it, as 3.10 does not, and where a comparison of lists
+    or tuples asks for that of an element."""
     code = _code(frame.f_code)
     place = code.places.get(frame.f_lasti)
+    if place is None or not _asks_of_itself(code.instructions[place]):
+        return None
     while place and code.instructions[place].opname in _ASKING_OF_BEFORE:
         place -= 1
-    if place is None:
-        return None
     positions = getattr(code.instructions[place], "positions", None)
     if positions is None or positions.lineno is None or positions.col_offset is None:
         return None
     return positions.lineno, positions.col_offset
+
+
+def _asks_of_itself(instruction: dis.Instruction) -> bool:
+    is_bool = instruction.opname == "COMPARE_OP" and instruction.argrepr.startswith("bool(")
+    return is_bool or instruction.opname in _ASKING_OF_BEFORE
 
 
 class _Code(NamedTuple):

@@ -43,7 +43,9 @@ def convertible_if(frame: FrameType) -> tuple[ConvertibleIf, bool] | None:
     for parts, found in _all(frame.f_code.co_filename):
         for part in parts:
             if (part.lineno, part.col_offset) <= place < _end(part):
-                is_known = _calls_torch_alone(found, frame)
+                own = {*frame.f_code.co_varnames, *frame.f_code.co_cellvars}
+                is_known = found.stored <= own and _is_of_numbers(part, frame)
+                is_known = is_known and _calls_torch_alone(found, frame)
                 return (found, part is parts[-1]) if is_known else None
     return None
 
@@ -160,6 +162,20 @@ def _is_read(name: str, statement: ast.If, function: ast.FunctionDef) -> bool:
 def _assigns(statement: ast.stmt, name: str) -> bool:
     return isinstance(statement, ast.Assign) and any(
         isinstance(target, ast.Name) and target.id == name for target in statement.targets
+    )
+
+
+def _is_of_numbers(part: ast.expr, frame: FrameType) -> bool:
+    """Whether no comparison of lists or tuples asks, whose elements have answers of their own."""
+    sides = [part.left, *part.comparators] if isinstance(part, ast.Compare) else []
+    return all(
+        isinstance(side, (ast.Constant, ast.BinOp, ast.Subscript))
+        or (isinstance(side, ast.Attribute) and side.attr != "shape")
+        or (
+            isinstance(side, ast.Name)
+            and not isinstance(frame.f_locals.get(side.id), (tuple, list))
+        )
+        for side in sides
     )
 
 

@@ -150,16 +150,23 @@ class BranchExplorer:
         from."""
         try:
             return run()
+        except DeclinedError as error:
+            if not self._may_leave_out(error):
+                raise
+            error.answered()
+            is_declined = True
         except Exception as error:
             if not self._forks or not is_raised_by_model(error):
                 raise
+            is_declined = False
         fork = self._forks.pop()
         fork.closing.close()
         self._check(fork)
         fork.answer = not fork.answer
         (self._forks[-1].decided if self._forks else self._decided).append(fork)
         if fork.place is not None:
-            if fork.of_sizes and self._sizes is not None and self._sizes.is_generic:
+            is_generic = self._sizes is not None and self._sizes.is_generic
+            if fork.of_sizes and (is_declined or is_generic):
                 self._left_out.setdefault(
                     fork.place, fork.relation if fork.answer else fork.opposite
                 )
@@ -167,6 +174,19 @@ class BranchExplorer:
                 self._checks.setdefault(fork.place)
         self._begin_anew(fork)
         return None
+
+    def _may_leave_out(self, error: DeclinedError) -> bool:
+        """Whether a way that is declined is one on several sizes that the example does not go: the
+        program is right for the others, and a warning names the branch."""
+        if not self._forks or self._sizes is None or type(error) is not DeclinedError:
+            return False
+        fork = self._forks[-1]
+        return (
+            fork.of_sizes
+            and fork.place is not None
+            and len(fork.relation.free_symbols) > 1
+            and self._sizes.is_of_example(fork.relation, not fork.answer)
+        )
 
     def _begin_anew(self, fork: _Fork) -> None:
         self._recorder.calls.begin_anew(fork.calls)

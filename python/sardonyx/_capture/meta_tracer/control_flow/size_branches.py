@@ -213,6 +213,11 @@ class SizeBranches:
             if _is_of_sizes(expression):
                 self._asserted[Condition(sympy.Ge(expression, 1, evaluate=False), True)] = None
 
+    def is_of_example(self, relation: Any, answer: bool) -> bool:
+        """Whether it is the relation's answer for the user's example."""
+        example = {each: int(size) for each, size in torch_sizes.example_sizes(self._env).items()}
+        return truth_at(relation, example) is answer
+
     def _size(self, node: Any) -> Any:
         """What a size is in the example of the path."""
         if not self._example:

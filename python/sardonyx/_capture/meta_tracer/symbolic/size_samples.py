@@ -249,7 +249,7 @@ class SizeSamples:
 
         relations = [each.relation for each in conditions]
         rows = self.rows(conditions, sympy.And(*relations, evaluate=False))
-        return min(rows, key=_strangeness, default=None)
+        return min(rows, key=functools.partial(_strangeness, known), default=None)
 
     def _example(self) -> Row:
         return {each: int(size) for each, size in torch_sizes.example_sizes(self._env).items()}
@@ -360,10 +360,11 @@ def _symbols_of(expression: Any) -> frozenset[Any]:
     return frozenset(expression.free_symbols)
 
 
-def _strangeness(row: Row) -> tuple[int, int, int]:
+def _strangeness(example: Row, row: Row) -> tuple[int, int, int]:
+    """Sizes of 0 and 1, equal sizes, and the distance from the user's example."""
     sizes = list(row.values())
     return (
         sum(size < TAKEN_FOR for size in sizes),
         len(sizes) - len(set(sizes)),
-        sum(sizes),
+        sum(abs(size - example[symbol]) for symbol, size in row.items()),
     )
