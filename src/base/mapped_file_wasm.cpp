@@ -21,7 +21,7 @@
 namespace sardonyx::base {
 namespace {
 
-constexpr std::size_t kSlice = std::size_t{8} << 20;  // bytes that are read at a time
+constexpr std::size_t kSlice = std::size_t{16} << 20;  // bytes that are read at a time
 
 [[noreturn]] void refuse(const std::string& path, int error) {
   fail("SX1101", "cannot read '" + path + "': " + std::generic_category().message(error));
@@ -65,11 +65,22 @@ void read_all(const std::string& path, int file, std::span<std::byte> to) {
   }
 }
 
+// Frees files that nobody has any more.
+void forget_unused() {
+  std::erase_if(held_files(), [](const auto& each) {
+    const auto& [begin, held] = each;
+    if (held.users > 0) return false;
+    free_pages(begin, static_cast<std::size_t>(held.end - begin));
+    return true;
+  });
+}
+
 // The bytes of a file that is held already.
-std::span<std::byte> shared_bytes(const struct stat& status) {
+std::span<std::byte> shared_bytes(const std::string& path, const struct stat& status) {
   for (auto& [begin, held] : held_files()) {
     if (!held.is_shared || std::cmp_not_equal(held.start.inode, status.st_ino)) continue;
     ++held.users;
+    held.start.path = path;  // it may have been moved
     return {const_cast<std::byte*>(begin), static_cast<std::size_t>(held.end - begin)};
   }
   return {};
@@ -85,10 +96,11 @@ std::span<std::byte> hold_file(const std::string& path, bool is_shared) {
   if (S_ISDIR(status.st_mode)) refuse(path, EISDIR);
   if (status.st_size == 0) return {};
   if (is_shared)
-    if (const std::span<std::byte> known = shared_bytes(status); !known.empty()) return known;
+    if (const std::span<std::byte> known = shared_bytes(path, status); !known.empty()) return known;
   if (std::cmp_greater(status.st_size, std::numeric_limits<std::size_t>::max()))
     throw std::bad_alloc();
   const auto size = static_cast<std::size_t>(status.st_size);
+  forget_unused();
   std::byte* const memory = allocate_pages(size);
   try {
     read_all(path, file.get(), {memory, size});
@@ -105,9 +117,9 @@ std::span<std::byte> hold_file(const std::string& path, bool is_shared) {
 void let_go(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   const auto held = held_files().find(bytes.data());
-  if (--held->second.users > 0) return;
-  held_files().erase(held);
-  free_pages(bytes.data(), bytes.size());
+  --held->second.users;
+  // What was just shown is likely to be converted next.
+  if (!held->second.is_shared) forget_unused();
 }
 
 }  // namespace

@@ -122,22 +122,64 @@ def test_external_data(folder: Path) -> None:
     assert written == by_command.with_name("apart-optimized.onnx.data").read_bytes()
 
 
-def test_a_module_that_ends_is_started_again(folder: Path, files: dict[str, Path]) -> None:
-    script = f"""
+def run_script(folder: Path, text: str) -> list[str]:
+    """The lines that a script prints, which has `load`, `SardonyxModule` and `wasm`."""
+    path = folder / "script.mjs"
+    package = PACKAGE.as_uri()
+    path.write_text(
+        f"""
 import {{readFile}} from 'node:fs/promises';
-import {{load}} from '{(PACKAGE / "index.js").as_uri()}';
-const sardonyx = await load();
-const hostile = {{size: 100, read() {{ throw new Error('gone'); }}, part() {{}}}};
-try {{ sardonyx.add('gone.onnx', hostile); }} catch (wrong) {{
-  console.log(wrong.diagnostics.map(({{code}}) => code).join());
-}}
+import {{load}} from '{package}/index.js';
+import {{SardonyxModule}} from '{package}/module.js';
+const wasm = await WebAssembly.compile(await readFile('{PACKAGE}/sardonyx.wasm'));
+const codes = run => {{
+  try {{ run(); }} catch (wrong) {{ return wrong.diagnostics.map(({{code}}) => code).join(); }}
+}};
+{text}"""
+    )
+    done = subprocess.run(["node", path], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_files_that_cannot_be_read(folder: Path, files: dict[str, Path]) -> None:
+    """One that is gone, one that no memory holds; then a model as if nothing had been."""
+    script = f"""
+const sardonyx = await load(wasm);
+const gone = {{size: 100, read() {{ throw new Error('gone'); }}, part() {{}}}};
+console.log(codes(() => sardonyx.add('gone.onnx', gone)));
+const large = {{size: 4.29e9, read(_, to) {{ to.fill(0); }}, part() {{}}}};
+console.log(codes(() => sardonyx.add('large.onnx', large)));
 const model = sardonyx.add('model.onnx', await readFile('{files["model"]}'));
 console.log(sardonyx.run(model).nodesAfter > 0);
 """
-    path = folder / "again.mjs"
-    path.write_text(script)
-    done = subprocess.run(["node", path], capture_output=True, text=True, check=False, timeout=60)
-    assert done.stdout.split() == ["SX1101", "true"], done.stderr
+    assert run_script(folder, script) == ["SX1101", "SX1004", "true"]
+
+
+def test_a_module_that_ends_is_started_again(folder: Path, files: dict[str, Path]) -> None:
+    script = """
+const module = new SardonyxModule(wasm);
+const trap = {toString() { throw new Error('as if the module had thrown it'); }};
+const {status, text} = module.ask('GET', 'state', {trap});
+console.log(status, JSON.parse(text).restarted, JSON.parse(text).diagnostics[0].code);
+console.log(JSON.parse(module.ask('GET', 'state').text).models.length);
+"""
+    assert run_script(folder, script) == ["500 true SX1005", "0"]
+
+
+def test_one_model_after_the_other(folder: Path, files: dict[str, Path]) -> None:
+    """What was held of one file is not another's."""
+    script = f"""
+const sardonyx = await load(wasm);
+const bytes = new Uint8Array(await readFile('{files["model"]}'));
+const first = sardonyx.add('a.onnx', bytes);
+const before = sardonyx.bytes(sardonyx.run(first).model).length;
+sardonyx.remove(first);
+const second = sardonyx.add('a.onnx', bytes);
+console.log(sardonyx.bytes(sardonyx.run(second).model).length === before);
+console.log(codes(() => sardonyx.add('a.onnx', bytes.subarray(0, 5000))));
+"""
+    assert run_script(folder, script) == ["true", "SX1151"]
 
 
 def test_its_size() -> None:

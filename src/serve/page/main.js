@@ -7,6 +7,7 @@ import {droppedFiles, uploadFiles} from './upload.js';
 import {endOfWatch, followWatch, statusText} from './watching.js';
 
 const OPTIONS = ['runtime', 'opset', 'precision', 'fixed', 'max', 'input', 'dynamic'];
+const LARGE = 1e9;  // bytes of two models that are compared when asked for
 
 class ServePage {
   #models = [];
@@ -188,7 +189,8 @@ class ServePage {
       const element = button(text, () => show(element, address));
       return element;
     }));
-    show(byId('views').lastChild, views.at(-1)[1]);
+    const first = views.length > 1 && from.bytes + model.bytes > LARGE ? 0 : views.length - 1;
+    show(byId('views').children[first], views[first][1]);
     this.#showDownloads(model);
   }
 
