@@ -14,7 +14,11 @@ from torch.utils._sympy.functions import FloorDiv, Max, Min, Mod
 
 import sardonyx
 from sardonyx._capture.meta_tracer.symbolic.periodic import always_holds
-from sardonyx._capture.meta_tracer.symbolic.relations import fixes_sizes, leaves_sizes_open
+from sardonyx._capture.meta_tracer.symbolic.relations import (
+    fixes_sizes,
+    leaves_sizes_open,
+    relates_computed_sizes,
+)
 
 from .comparison import Subject, difference
 
@@ -185,3 +189,13 @@ def test_what_torch_export_fixes_for_an_operator_is_told():
     longer = (torch.randn(2, 100, 8),)
     made = sardonyx.export(Local(), longer, dynamic_shapes=LENGTHS, capture="torch")
     assert not made.notes
+
+
+def test_computed_sizes_that_are_taken_for_others() -> None:
+    n, m = sympy.symbols("n m", integer=True, positive=True)
+    assert relates_computed_sizes(sympy.Eq(m * FloorDiv(n, m), m))
+    assert relates_computed_sizes(sympy.Eq(FloorDiv(n, 2), FloorDiv(m, 2)))
+    # An input's size is the other one afterwards, a number, or a multiple of one.
+    assert not relates_computed_sizes(sympy.Eq(n + 1, m))
+    assert not relates_computed_sizes(sympy.Eq(FloorDiv(n, 2), 3))
+    assert not relates_computed_sizes(sympy.Eq(3 * FloorDiv(n * m, 3), n * m))

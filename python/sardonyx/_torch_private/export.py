@@ -16,6 +16,24 @@ if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
+
+def _find_guards() -> None:
+    from torch.export import ExportedProgram
+
+    if "_guards_code" not in ExportedProgram.__annotations__:
+        raise MissingError("this PyTorch's ExportedProgram has no _guards_code")
+
+
+GUARDS_CODE = Probe("conditions on sizes that torch.export recorded", _find_guards)
+
+
+def guards_code(program: ExportedProgram) -> list[str]:
+    """The conditions on sizes under which a program was captured, as Python's text."""
+    if not GUARDS_CODE.available:
+        return []
+    return list(getattr(program, "_guards_code", None) or [])
+
+
 # Where the flag behind torch.onnx.is_in_onnx_export() has been: a plain module variable of the new
 # exporter, and a property of the old one's global settings. The first that exists is set.
 _EXPORT_FLAGS = (

@@ -46,6 +46,7 @@ _PROBES = (
     export.DERIVATIVES,
     export.DRAFT,
     export.EXPORT_FLAG,
+    export.GUARDS_CODE,
     operators.SHAPES_OF_OTHERS,
     operators.WHOLE_RECURRENCES,
     operators.INDICES,

@@ -58,9 +58,12 @@ QUESTIONS = Probe("notes of what is asked of sizes", has(_SYMBOLIC, "ShapeEnv._l
 
 
 @contextmanager
-def watching_questions(on_asked: Callable[[Any, Any], None]) -> Iterator[None]:
+def watching_questions(
+    on_asked: Callable[[Any, Any], None], on_asserted: Callable[[Any, Any], None] | None = None
+) -> Iterator[None]:
     """Within it, `on_asked` is called with the ShapeEnv and each relation of sizes that capture
-    takes for true because the example's sizes have it, while it does."""
+    takes for true because the example's sizes have it, while it does, and `on_asserted` with those
+    that the program is to assert."""
     if not QUESTIONS.available:
         yield
         return
@@ -68,9 +71,10 @@ def watching_questions(on_asked: Callable[[Any, Any], None]) -> Iterator[None]:
     logged = kind._log_guard
 
     def log(env: Any, prefix: str, relation: Any, *args: Any, **kwargs: Any) -> Any:
-        if prefix == "eval":  # others are assertions, and what nothing hangs on
+        hear = {"eval": on_asked, "runtime_assert": on_asserted}.get(prefix)
+        if hear is not None:  # nothing hangs on the others
             with QUESTIONS.watching():
-                on_asked(env, relation)
+                hear(env, relation)
         return logged(env, prefix, relation, *args, **kwargs)
 
     with patched(kind, "_log_guard", log):

@@ -78,7 +78,7 @@ class SizeGuards:
         self._strings.clear()
         self.by_model = self.are_any = False
         with (
-            torch_questions.watching_questions(self._hear),
+            torch_questions.watching_questions(self._hear, self._hear_assertion),
             torch_questions.watching_truths(self._hear_of_few),
             watched_conditions(None if self.keeps_conditions else self._hear_of_few),
             watched_strings(self._hear_string),
@@ -118,6 +118,13 @@ class SizeGuards:
                 self._asked.setdefault((relation, place), env)
         elif any(asks(relation) for asks in _OF_OPERATORS) and (place := user_place()):
             self._by_operators.setdefault(relation, (place, env))
+
+    def _hear_assertion(self, env: Any, relation: Any) -> None:
+        """What an operator asserts: that two sizes are equal, which need not be where one is 1."""
+        if relates_computed_sizes(relation) and frame_of_model() is None:
+            self.are_any = True
+            if place := user_place():
+                self._by_operators.setdefault(relation, (place, env))
 
     def _hear_bound(self, symbol: str) -> None:
         asker = BY_OPERATOR

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
 
-from .dim_names import named_inputs
+from .dim_names import least_sizes, named_inputs
 from .dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
 from .node_warnings import warning_of
 
@@ -27,11 +27,13 @@ _MAX_ROWS = 24
 
 def clamped_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
     """A warning (SX1015) of each, by its line. Of sizes of 1 `short_slices` tells; of sizes of 0
-    only a length below 0 is counted, and only between sizes: x[-1:] is rarely meant for no rows."""
+    only a length below 0 is counted, and bounds of other sizes than the one that is sliced: x[-1:]
+    is rarely meant for no rows."""
     ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
     free = _free(program, leaves)
     if not free:
         return []
+    least = least_sizes(program, leaves)
     known: dict[Any, bool] = {}
     found: dict[Any, Diagnostic] = {}
     for node in _slices(program):
@@ -41,7 +43,7 @@ def clamped_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Dia
         if isinstance(parts[0], int):
             continue  # a bound of the program: a table that has no more rows
         if parts not in known:
-            known[parts] = _differs(parts, ranges)
+            known[parts] = _differs(parts, ranges, least)
         if known[parts]:
             note = _note(node)
             found.setdefault((note.file, note.line), note)
@@ -85,11 +87,16 @@ def _expression(part: Any) -> Any:
     return part.node.expr if hasattr(part, "node") else part
 
 
-def _differs(parts: tuple[Any, ...], ranges: Mapping[str, Any]) -> bool:
+def _differs(parts: tuple[Any, ...], ranges: Mapping[str, Any], least: Mapping[str, int]) -> bool:
     """Whether the length is another for some sizes that the program takes."""
     is_of_numbers = not any(hasattr(each, "free_symbols") for each in parts[1:3])
     symbols = sorted(set().union(*(getattr(p, "free_symbols", ()) for p in parts)), key=str)
-    values = [[s for s in _SIZES if _is_within(s, ranges.get(str(each)))] for each in symbols]
+    values = [
+        [s for s in _SIZES if s >= least.get(str(each), 0) and _is_within(s, ranges.get(str(each)))]
+        for each in symbols
+    ]
+    bounds = set().union(*(getattr(p, "free_symbols", ()) for p in parts[1:3]))
+    is_of_others = not bounds <= getattr(parts[0], "free_symbols", set())
     tried = itertools.islice(itertools.product(*values), _MAX_ROWS)
     for sizes in tried:
         row = dict(zip(symbols, sizes, strict=True))
@@ -99,7 +106,7 @@ def _differs(parts: tuple[Any, ...], ranges: Mapping[str, Any]) -> bool:
         has_few = any(each < TAKEN_FOR for each in sizes)
         if length < 0 and not (has_few and is_of_numbers):
             return True
-        if not has_few and length != _length(size, start, end, step):
+        if (not has_few or is_of_others) and length != _length(size, start, end, step):
             return True
     return False
 

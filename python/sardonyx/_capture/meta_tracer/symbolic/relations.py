@@ -42,7 +42,17 @@ def relates_computed_sizes(relation: Any) -> bool:
         return False
     sides = ((relation.lhs, relation.rhs), (relation.rhs, relation.lhs))
     return all(each.free_symbols for each in sides[0]) and not any(
-        one.is_symbol and one not in other.free_symbols for one, other in sides
+        (one.is_symbol and one not in other.free_symbols) or _is_multiple(one, other)
+        for one, other in sides
+    )
+
+
+def _is_multiple(size: Any, other: Any) -> bool:
+    """Whether `other` is `k * (size // k)`, equal to the size where that is a multiple of k: a view
+    of any other number of elements is an error in PyTorch, too."""
+    return any(
+        type(part).__name__ == "FloorDiv" and part.args[0] == size and part * part.args[1] == other
+        for part in other.args
     )
 
 
