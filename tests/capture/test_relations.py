@@ -197,5 +197,8 @@ def test_computed_sizes_that_are_taken_for_others() -> None:
     assert relates_computed_sizes(sympy.Eq(FloorDiv(n, 2), FloorDiv(m, 2)))
     # An input's size is the other one afterwards, a number, or a multiple of one.
     assert not relates_computed_sizes(sympy.Eq(n + 1, m))
+    assert not relates_computed_sizes(sympy.Eq(n + FloorDiv(n, 2), m + FloorDiv(n, 2)))
+    assert not relates_computed_sizes(sympy.Eq(sympy.Min(512, n), n, evaluate=False))
+    assert relates_computed_sizes(sympy.Eq(sympy.Min(n, m), m, evaluate=False))
     assert not relates_computed_sizes(sympy.Eq(FloorDiv(n, 2), 3))
     assert not relates_computed_sizes(sympy.Eq(3 * FloorDiv(n * m, 3), n * m))

@@ -83,9 +83,7 @@ class Server:
 
     def files(self) -> list[str]:
         """What there is in the server's folder."""
-        return sorted(
-            each.name for each in self.scratch.glob("sardonyx-serve-*/**/*") if each.is_file()
-        )
+        return sorted(each.name for each in self.scratch.glob("sardonyx-*/**/*") if each.is_file())
 
     def end(self, by: int = signal.SIGINT) -> tuple[int, str]:
         """The exit code, and what it wrote to standard error."""

@@ -343,10 +343,10 @@ def test_another_host_is_warned_of(tmp_path: Path) -> None:
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_folder_goes_at_the_end(server: Server, model: Path, by: int) -> None:
     server.upload(model)
-    (folder,) = server.scratch.glob("sardonyx-serve-*")
+    (folder,) = server.scratch.glob("sardonyx-*")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert server.end(by)[0] == 0
-    assert list(server.scratch.glob("sardonyx-serve-*")) == []
+    assert list(server.scratch.glob("sardonyx-*")) == []
 
 
 def test_a_second_ctrl_c_does_not_wait(server: Server) -> None:
@@ -361,7 +361,7 @@ def test_a_second_ctrl_c_does_not_wait(server: Server) -> None:
         wait_for(lambda: not answers(server))
         assert server.process.poll() is None  # the upload may yet end
         assert server.end()[0] == 128 + signal.SIGINT
-    assert list(server.scratch.glob("sardonyx-serve-*")) == []
+    assert list(server.scratch.glob("sardonyx-*")) == []
 
 
 def answers(server: Server) -> bool:

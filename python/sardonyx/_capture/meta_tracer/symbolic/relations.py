@@ -34,16 +34,34 @@ def fixes_quotient(relation: Any) -> bool:
 
 def relates_computed_sizes(relation: Any) -> bool:
     """Whether it takes what is computed of sizes for another size: `m * (n // m) == m`, as a sum of
-    tensors of these sizes asks. Where one side is a symbol that the other one lacks, inputs have
-    the one size for the other afterwards, which callers see."""
+    tensors of these sizes asks. Where it says what one symbol is by the others, inputs have the one
+    size for the other afterwards, which callers see."""
     import sympy
 
     if not isinstance(relation, sympy.Equality):
         return False
     sides = ((relation.lhs, relation.rhs), (relation.rhs, relation.lhs))
-    return all(each.free_symbols for each in sides[0]) and not any(
-        (one.is_symbol and one not in other.free_symbols) or _is_multiple(one, other)
-        for one, other in sides
+    if not all(each.free_symbols for each in sides[0]) or _says_a_symbol(relation):
+        return False
+    return not any(_is_multiple(one, other) or _is_bounded(one, other) for one, other in sides)
+
+
+def _says_a_symbol(equality: Any) -> bool:
+    """Whether it is `symbol = …` of other symbols, as `past + n == n + other` is."""
+    rest = (equality.lhs - equality.rhs).expand()
+    return any(
+        abs(rest.coeff(each)) == 1 and each not in (rest - rest.coeff(each) * each).free_symbols
+        for each in rest.free_symbols
+    )
+
+
+def _is_bounded(size: Any, other: Any) -> bool:
+    """Whether `other` is the size up to a number, or from one on, as `Min(512, n)` of a table's
+    rows is: PyTorch raises beyond it, too."""
+    return (
+        type(other).__name__ in {"Max", "Min"}
+        and size in other.args
+        and all(each.is_number for each in other.args if each != size)
     )
 
 
