@@ -200,5 +200,7 @@ def test_computed_sizes_that_are_taken_for_others() -> None:
     assert not relates_computed_sizes(sympy.Eq(n + FloorDiv(n, 2), m + FloorDiv(n, 2)))
     assert not relates_computed_sizes(sympy.Eq(sympy.Min(512, n), n, evaluate=False))
     assert relates_computed_sizes(sympy.Eq(sympy.Min(n, m), m, evaluate=False))
+    assert relates_computed_sizes(sympy.Eq(m * FloorDiv(n, m), n))
+    assert not relates_computed_sizes(sympy.Eq(4 * FloorDiv(n, 2) * FloorDiv(m, 2), n * m))
     assert not relates_computed_sizes(sympy.Eq(FloorDiv(n, 2), 3))
     assert not relates_computed_sizes(sympy.Eq(3 * FloorDiv(n * m, 3), n * m))

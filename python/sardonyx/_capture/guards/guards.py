@@ -172,10 +172,7 @@ class SizeGuards:
                 # past and the tokens.
                 symbols = set(map(str, known.free_symbols))
                 is_fixing = asker == BY_BRANCH or fixes_quotient(known)
-                is_error = (is_fixing and len(symbols) == 1) or (
-                    asker == BY_OPERATOR and relates_computed_sizes(known)
-                )
-                is_error = is_error and symbols <= required
+                is_error = is_fixing and len(symbols) == 1 and symbols <= required
                 violations[place] = (
                     _relation_text(known, names),
                     asker,

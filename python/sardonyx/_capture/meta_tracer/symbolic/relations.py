@@ -35,15 +35,18 @@ def fixes_quotient(relation: Any) -> bool:
 def relates_computed_sizes(relation: Any) -> bool:
     """Whether it takes what is computed of sizes for another size: `m * (n // m) == m`, as a sum of
     tensors of these sizes asks. Where it says what one symbol is by the others, inputs have the one
-    size for the other afterwards, which callers see."""
+    size for the other afterwards, which callers see. One of a single size, as of an image that is
+    halved and doubled, holds or PyTorch raises."""
     import sympy
 
-    if not isinstance(relation, sympy.Equality):
+    if not isinstance(relation, sympy.Equality) or len(relation.free_symbols) == 1:
         return False
     sides = ((relation.lhs, relation.rhs), (relation.rhs, relation.lhs))
-    if not all(each.free_symbols for each in sides[0]) or _says_a_symbol(relation):
+    if not all(each.free_symbols for each in sides[0]):
         return False
-    return not any(_is_multiple(one, other) or _is_bounded(one, other) for one, other in sides)
+    if _says_a_symbol(relation) or _is_so_of_multiples(relation):
+        return False
+    return not any(_is_bounded(one, other) for one, other in sides)
 
 
 def _says_a_symbol(equality: Any) -> bool:
@@ -65,13 +68,14 @@ def _is_bounded(size: Any, other: Any) -> bool:
     )
 
 
-def _is_multiple(size: Any, other: Any) -> bool:
-    """Whether `other` is `k * (size // k)`, equal to the size where that is a multiple of k: a view
-    of any other number of elements is an error in PyTorch, too."""
-    return any(
-        type(part).__name__ == "FloorDiv" and part.args[0] == size and part * part.args[1] == other
-        for part in other.args
+def _is_so_of_multiples(equality: Any) -> bool:
+    """Whether it is so where every quotient by a number has no rest, as `h * w == 4 * (h // 2) *
+    (w // 2)` is: a view of any other number of elements is an error in PyTorch, too."""
+    exact = (equality.lhs - equality.rhs).replace(
+        lambda part: type(part).__name__ == "FloorDiv" and part.args[1].is_number,
+        lambda part: part.args[0] / part.args[1],
     )
+    return bool(exact.expand() == 0)
 
 
 # The largest number in a relation that may be a period.
