@@ -247,8 +247,10 @@ def test_sizes_that_are_equal_by_an_inputs_size_are_not_warned_of() -> None:
         def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
             return x[1:] + y
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         sardonyx.export(
             Shifted(), (X, X[1:]), dynamic_shapes=({0: Dim.AUTO}, {0: Dim.AUTO}), capture="auto"
         )
+    # Of PyTorch's bounds (2.15: at least 3 rows) another warning may tell.
+    assert not any("asks of dynamic sizes" in str(each.message) for each in told)
