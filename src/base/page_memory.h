@@ -1,5 +1,5 @@
 // Memory for what is as large as files, in the WebAssembly build. Its malloc() rounds up to powers
-// of two, of which 4 GB hold one of 2 GB.
+// of two: a second block of 2 GB does not fit into the 4 GB of its addresses.
 #pragma once
 
 #include <cstddef>

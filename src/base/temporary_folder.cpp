@@ -1,25 +1,14 @@
 #include "base/temporary_folder.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 #include <system_error>
 
-#include "base/diagnostic.h"
+#include "base/new_folder.h"
 
 namespace sardonyx::base {
 
-TemporaryFolder::TemporaryFolder() {
-  std::error_code error;
-  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
-  std::string name = (parent / "sardonyx-XXXXXX").string();
-  if (error || mkdtemp(name.data()) == nullptr)
-    fail("SX1601", "cannot make the folder " + name + ": " +
-                       (error ? error.message() : std::strerror(errno)));
-  path_ = name;
-}
+TemporaryFolder::TemporaryFolder() : path_(new_folder()) {}
 
 std::vector<std::string> TemporaryFolder::names() const {
   std::vector<std::string> names;
