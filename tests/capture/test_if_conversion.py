@@ -124,7 +124,7 @@ factor = 2
 
 
 def global_is_assigned(x):
-    global factor  # noqa: PLW0603 (what the test is of)
+    global factor  # noqa: PLW0603 (the case under test assigns one)
     factor = 2
     if x.shape[1] % 4 != 0:
         factor = 3

@@ -155,7 +155,7 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
                 if (is_first or made.expr == second) and first != second:
                     take(made, relation(first, second, evaluate=False), is_first)
                 elif left_out := _left_out(made.expr, (first, second)):
-                    # Of one that was chosen before, of which only a part is left.
+                    # One side is a choice made before, and only a part of it is left.
                     nearest = max(left_out) if name == "sym_max" else min(left_out)
                     take(made, relation(made.expr, nearest, evaluate=False), True)
             return made

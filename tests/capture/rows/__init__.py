@@ -42,10 +42,7 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     _.where.self: elementwise.chosen,
     _.where.ScalarOther: elementwise.chosen_number,
     _.masked_fill.Scalar: elementwise.filled_where,
-    **dict.fromkeys(
-        (_.grid_sampler.default, _.grid_sampler_2d.default,),
-        layout.sampled,
-    ),
+    **dict.fromkeys((_.grid_sampler.default, _.grid_sampler_2d.default), layout.sampled),
     _.transpose.int: layout.axes,
     _.permute.default: layout.permuted,
     _.t.default: layout.alone,

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 # Instructions that are followed to a `raise`, whose message may be computed.
 _MAX_FOLLOWED = 400
-# Python 3.10 has no table of handlers: a function with any counts as one that catches everywhere.
 # Instructions that ask for the truth of what the one before them made.
 _ASKING_OF_BEFORE = frozenset(
     name
     for name in dis.opmap
     if name in ("TO_BOOL", "COPY", "NOP") or (name.endswith(("_IF_TRUE", "_IF_FALSE", "_OR_POP")))
 )
+# Python 3.10 has no table of handlers: a function with any counts as one that catches everywhere.
 _TRIES = ("SETUP_FINALLY", "SETUP_ASYNC_WITH")
 
 

@@ -1,8 +1,8 @@
 """Bodies of `if` that run for all sizes, since they change nothing for those that the test denies:
 `if n % 4 != 0: x = pad(x, (0, 4 - n % 4))`.
 
-So such an `if` needs no two branches, of which a model with a dozen of them has thousands. Once the
-body has run, each variable that it assigned is compared with what the variable held before.
+So such an `if` needs no two branches: a dozen of them would be thousands of paths. Once the body
+has run, each variable that it assigned is compared with what the variable held before.
 """
 
 from __future__ import annotations

@@ -73,12 +73,8 @@ TABLE: dict[Any, Callable[..., Any]] = {
     ),
     **dict.fromkeys((_aten.where.self, _aten.where.ScalarOther), elementwise.where),
     _aten.masked_fill.Scalar: elementwise.masked_fill,
-    **dict.fromkeys(
-        (
-            _aten.grid_sampler.default, _aten.grid_sampler_2d.default,
-        ),
-        layout.grid_sampled,
-    ),
+    _aten.grid_sampler.default: layout.grid_sampled,
+    _aten.grid_sampler_2d.default: layout.grid_sampled,
     _aten.transpose.int: layout.transpose,
     _aten.permute.default: layout.permute,
     _aten.t.default: layout.t,

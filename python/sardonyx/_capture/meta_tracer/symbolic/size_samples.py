@@ -48,7 +48,7 @@ class Condition(NamedTuple):
 
     def holds(self, row: Row) -> bool:
         """Whether it is so for these sizes."""
-        return truth_at(self.relation, row) is self.truth
+        return self.test()(row)
 
     def test(self) -> Callable[[Row], bool]:
         """`holds`, for many rows."""
@@ -57,39 +57,31 @@ class Condition(NamedTuple):
 
 
 def truth_of(relation: Any) -> Callable[[Row], bool | None]:
-    """`truth_at`, for many rows."""
+    """What a relation is for sizes; None where it is neither true nor false."""
     evaluate = evaluator(relation)
-    if evaluate is None:
-        return functools.partial(truth_at, relation)
 
-    def truth(row: Row) -> bool | None:
-        try:
-            known = evaluate(row)
-        except (ArithmeticError, ValueError):
-            return None
-        except KeyError:
-            return truth_at(relation, row)
-        return known if isinstance(known, bool) else None
+    def by_sympy(row: Row) -> bool | None:
+        import sympy
 
-    return truth
+        found = at_sizes(relation, row)
+        return bool(found) if found in (sympy.true, sympy.false) else None
 
-
-def truth_at(relation: Any, row: Row) -> bool | None:
-    """What a relation is for these sizes; None where it is neither true nor false."""
-    import sympy
-
-    evaluate = evaluator(relation)
-    if evaluate is not None:  # thousands of times: no sympy for an answer
+    def by_function(row: Row) -> bool | None:  # thousands of times: no sympy for an answer
+        assert evaluate is not None
         try:
             known = evaluate(row)
         except (ArithmeticError, ValueError):
             return None
         except KeyError:  # a symbol whose size is not among these
-            pass
-        else:
-            return known if isinstance(known, bool) else None
-    found = at_sizes(relation, row)
-    return bool(found) if found in (sympy.true, sympy.false) else None
+            return by_sympy(row)
+        return known if isinstance(known, bool) else None
+
+    return by_sympy if evaluate is None else by_function
+
+
+def truth_at(relation: Any, row: Row) -> bool | None:
+    """`truth_of` for one row."""
+    return truth_of(relation)(row)
 
 
 class Bounds(NamedTuple):
@@ -150,10 +142,7 @@ class SizeSamples:
             self._evaluated += len(conditions)
             if self._evaluated > _MAX_EVALUATED:
                 raise DeclinedError("the model asks too much of sizes, as a long loop does")
-            for test in tests:
-                if not test(row):
-                    break
-            else:
+            if all(test(row) for test in tests):
                 found.append(row)
         return found
 
@@ -168,11 +157,11 @@ class SizeSamples:
         """All that the relation is of such sizes."""
         key = (tuple(conditions), relation)
         if key not in self._answers:
-            rows = functools.partial(self.rows, conditions, relation)
             truth = truth_of(relation)
-            few = {truth(row) for row in self.rows(conditions, _sum_of(_symbols_of(relation)))}
-            is_open = {True, False} <= few
-            self._answers[key] = few if is_open else {truth(row) for row in rows()}
+            found = {truth(row) for row in self.rows(conditions, _sum_of(_symbols_of(relation)))}
+            if not {True, False} <= found:
+                found = {truth(row) for row in self.rows(conditions, relation)}
+            self._answers[key] = found
         return self._answers[key]
 
     def value(self, conditions: Sequence[Condition], expression: Any) -> Any:
