@@ -101,9 +101,9 @@ def quantize(
         correct_bias: whether biases make up for the means that rounded weights change.
         round_adaptively: whether weights are rounded so that products of the samples change least,
             or each to nearest.
-        rounding_seconds: how long the weights of a model are rounded adaptively, at most: those of
-            the largest products are rounded to nearest then, and two runs may differ. None: as long
-            as it takes.
+        rounding_seconds: how long weights are rounded adaptively, at most, also where `snr` has
+            several models tried: those of the largest products are rounded to nearest then, and
+            two runs may differ. None: as long as it takes.
         equalize: cross-layer equalization: factors move from the channels of a product into the
             weights of the next one. "auto": where the samples say that the products gain 3 decibels
             or more, the outputs have less than 50, and are measured to be nearer to those in float;
@@ -197,6 +197,7 @@ class _Work:
         self._observation: Observation | None = None
         self._equalized: tuple[EqualizedValue, ...] = ()
         self._attempted: _Attempt | None = None  # of all layers, of the model so far
+        self._rounded = _native.RoundedWeights(keeps=snr is not None)
         self._seconds: dict[str, float] = {}
 
     def calibrate(
@@ -252,6 +253,7 @@ class _Work:
     ) -> None:
         self._model, self._observation, self._equalized = model, observation, values
         self._statistics = observation.calibration.statistics
+        self._rounded.clear()
 
     def quantized(self) -> tuple[_native.Model, QuantizationReport]:
         begin, snr = time.perf_counter(), self._snr
@@ -299,7 +301,7 @@ class _Work:
         observation = self._observation
         has_samples = observation is not None and self._options.round_adaptively
         calibration = observation.calibration if observation and has_samples else None
-        done = _native.quantize_model(native, self._statistics, calibration, options)
+        done = _native.quantize_model(native, self._statistics, calibration, options, self._rounded)
         return native, QuantizationReport(
             self._options.runtime,
             options.scheme,
