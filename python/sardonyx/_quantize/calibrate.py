@@ -105,7 +105,14 @@ class Observation:
                 samples = feeds(data, self._model.inputs, batch)
                 first = next(samples)
             self._run(itertools.chain([first], samples), group, number == 0, progress, count)
-        bad = self.calibration.statistics.not_finite
+        statistics = self.calibration.statistics
+        if statistics.is_empty:
+            raise refusal(
+                "SX1834",
+                "the samples have no elements",
+                "give samples with a size of one at least in each dimension",
+            )
+        bad = statistics.not_finite
         if bad:
             raise refusal(
                 "SX1834",

@@ -6,6 +6,8 @@ import importlib.util
 import os
 import sys
 import warnings
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +100,7 @@ def _samples(data: Any, inputs: Sequence[Input], batch: int) -> Iterator[Any]:
     elif isinstance(data, Mapping):
         yield from _split(data, inputs, batch)
     elif callable(data):
-        yield from data()
+        yield from _iterable(data(), getattr(data, "__name__", "the function"))
     elif isinstance(data, Iterable):
         yield from data
     elif hasattr(data, "__getitem__") and hasattr(data, "__len__"):  # a Dataset of PyTorch
@@ -135,7 +137,13 @@ def _called(script: Path, function: str) -> Iterator[Any]:
     spec.loader.exec_module(module)
     if not callable(made := getattr(module, function, None)):
         raise usage_error(f"{script} has no function {function}")
-    yield from made()
+    yield from _iterable(made(), f"{function} of {script}")
+
+
+def _iterable(samples: Any, function: str) -> Iterable[Any]:
+    if not isinstance(samples, Iterable):
+        raise _misfit(f"{function} gives no samples, but {type(samples).__name__}")
+    return samples
 
 
 def _of_folder(folder: Path, inputs: Sequence[Input]) -> Iterator[Any]:
@@ -159,7 +167,7 @@ def _loaded(path: Path) -> dict[str, Array]:
             return {"": loaded}
         with loaded:
             return {name: loaded[name] for name in loaded.files}
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise _misfit(f"{path}: {error}") from error
 
 
@@ -184,7 +192,7 @@ def _split(arrays: Mapping[str, Any], inputs: Sequence[Input], batch: int) -> It
             is_batched = each.shape is None or len(each.shape) == array.ndim
             if is_batched:
                 declared = each.shape[0] if each.shape else None
-                step = batch if declared is None else declared
+                step = batch if declared is None else max(declared, 1)
                 sample[each.name] = array[begin : begin + step]
             else:
                 sample[each.name] = array[begin]
@@ -194,7 +202,10 @@ def _split(arrays: Mapping[str, Any], inputs: Sequence[Input], batch: int) -> It
 
 def _array(value: Any) -> Array:
     if hasattr(value, "detach"):  # a tensor of PyTorch
-        value = value.detach().cpu().numpy()
+        try:
+            value = value.detach().cpu().numpy()
+        except (TypeError, RuntimeError) as error:
+            raise _misfit(f"a tensor of {value.dtype} has no array: {error}") from error
     return np.asarray(value)
 
 

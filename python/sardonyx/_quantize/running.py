@@ -21,6 +21,8 @@ from .data import Feed, Input
 # The runtime that models run in while they are calibrated, whatever their target is: its standard
 # operators, which no rule of quantization has to know more of.
 _RUNTIME = "onnxruntime"
+# Types of outputs whose errors are measured.
+_MEASURED = frozenset({"float16", "float32", "float64"})
 # Weights and values of a sample, in bytes: of less, threads take longer to wake than to compute.
 _SMALL = 4 << 20
 
@@ -40,7 +42,7 @@ class FloatModel:
         optimized(native, _RUNTIME, _native.PrecisionOptions(), opset or None)
         self._write(native)
         self.inputs = tuple(_input(*each) for each in native.inputs)
-        self.outputs = tuple(name for name, dtype, _ in native.outputs if dtype == "float32")
+        self.outputs = tuple(name for name, dtype, _ in native.outputs if dtype in _MEASURED)
         self._is_small = False
 
     def expect(self, observed_bytes: int) -> None:
@@ -99,6 +101,8 @@ class FloatModel:
 
 def run(session: Any, feed: Feed, outputs: Sequence[str]) -> list[Any]:
     """The outputs as arrays. Raises SX1834 where the runtime cannot run the sample."""
+    if not outputs:  # which means all of them to the runtime
+        return []
     try:
         return list(session.run(list(outputs), feed))
     except Exception as error:
@@ -111,7 +115,7 @@ def run(session: Any, feed: Feed, outputs: Sequence[str]) -> list[Any]:
 def _options(*, as_written: bool, threads: int) -> Any:
     ort = package("onnxruntime", "quantization")
     options = ort.SessionOptions()
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # errors are raised
     options.intra_op_num_threads = threads
     # Threads that wait for the next sample take time from what is computed between two of them.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -138,7 +142,8 @@ def optimized(
         functions=False,
         inline_functions=True,
         freeze_initializers=True,
-        is_as_read=True,
+        # A file that needs no optimization would be read again, without the types of its values.
+        is_as_read=False,
         dims=_native.DimOptions(),
     )[2]
 
