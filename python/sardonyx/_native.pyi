@@ -13,6 +13,8 @@ class Program:
     def user_output_names(self, inputs: list[str], outputs: list[str]) -> list[str]: ...
 
 class Model:
+    # Whether it was read with external data, and is written with some.
+    has_data_file: bool
     @property
     def node_count(self) -> int: ...
     @property

@@ -17,7 +17,9 @@ import sardonyx
 from .test_quantize import residual_model, samples, session, weight
 
 
-def two_products(after: list[onnx.NodeProto], *outputs: onnx.ValueInfoProto) -> onnx.ModelProto:
+def two_products(
+    after: list[onnx.NodeProto], *outputs: onnx.ValueInfoProto, width: int = 16
+) -> onnx.ModelProto:
     """Products one after the other, in a file without the types of values within the model, in
     which nothing can be optimized."""
     nodes = [
@@ -26,14 +28,15 @@ def two_products(after: list[onnx.NodeProto], *outputs: onnx.ValueInfoProto) -> 
         *after,
     ]
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 8])]
-    weights = [weight("w", 8, 16), weight("v", 16, 8)]
+    weights = [weight("w", 8, width), weight("v", width, 8)]
     graph = helper.make_graph(nodes, "g", inputs, list(outputs), weights)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def plain() -> onnx.ModelProto:
+def plain(width: int = 16) -> onnx.ModelProto:
     """Whose result is the second product."""
-    return two_products([], helper.make_tensor_value_info("b", TensorProto.FLOAT, ["n", 8]))
+    output = helper.make_tensor_value_info("b", TensorProto.FLOAT, ["n", 8])
+    return two_products([], output, width=width)
 
 
 def rows(count: int = 4) -> list[Any]:
@@ -51,6 +54,17 @@ def test_types_of_values_are_inferred() -> None:
         exact = session(model).run(None, {"x": x})[0]
         for other in (quantized, again):
             np.testing.assert_allclose(session(other).run(None, {"x": x})[0], exact, atol=0.1)
+
+
+@pytest.mark.parametrize("is_external", [False, True])
+def test_weights_are_in_a_file_of_their_own_where_they_were(
+    is_external: bool, tmp_path: Path
+) -> None:
+    model, out = tmp_path / "m.onnx", tmp_path / "q.onnx"
+    onnx.save(plain(1024), model, save_as_external_data=is_external, size_threshold=0)
+    sardonyx.quantize(model, rows(), out)
+    assert Path(f"{out}.data").is_file() == is_external
+    onnx.checker.check_model(onnx.load(out), full_check=True)
 
 
 def test_outputs_of_other_types_are_measured() -> None:

@@ -40,6 +40,7 @@ class FloatModel:
             _native.remove_quantization(native)
         opset = max(native.opsets.get("", 0), oldest_opset)
         optimized(native, _RUNTIME, _native.PrecisionOptions(), opset or None)
+        self._has_data_file = native.has_data_file
         self._write(native)
         self.inputs = tuple(_input(*each) for each in native.inputs)
         self.outputs = tuple(name for name, dtype, _ in native.outputs if dtype in _MEASURED)
@@ -66,8 +67,10 @@ class FloatModel:
         return self.path.with_name(self.path.name + ".data")
 
     def native(self) -> _native.Model:
-        """The model anew, over the mapped file."""
-        return _native.read_model(str(self.path))
+        """The model anew, over the mapped file; to be written as the one that it was made of."""
+        model = _native.read_model(str(self.path))
+        model.has_data_file = self._has_data_file
+        return model
 
     def session(
         self,
