@@ -124,6 +124,28 @@ def test_functions_that_give_nothing(tmp_path: Path) -> None:
         sardonyx.quantize(residual_model(), lambda: None)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def samples(:", "load.py raises SyntaxError"),
+        ("import nothing_of_it", "load.py:1 raises ModuleNotFoundError"),
+        ("def samples():\n    return [][1]", "load.py:2 raises IndexError"),
+        ("def samples():\n    yield 1 / 0", "load.py:2 raises ZeroDivisionError"),
+    ],
+)
+def test_scripts_that_raise(text: str, message: str, tmp_path: Path) -> None:
+    script = tmp_path / "load.py"
+    script.write_text(text)
+    with pytest.raises(sardonyx.UsageError, match=f"SX1834.*{message}"):
+        sardonyx.quantize(residual_model(), f"{script}:samples")
+
+
+def test_files_that_cannot_be_written(tmp_path: Path) -> None:
+    statistics = sardonyx.calibrate(residual_model(), samples())
+    with pytest.raises(sardonyx.SaveError, match="SX1601"):
+        statistics.save(tmp_path / "none" / "s.json")
+
+
 def test_samples_without_elements() -> None:
     nothing = np.zeros((0, 3, 16, 16), np.float32)
     with pytest.raises(sardonyx.OnnxExporterError, match=r"SX1834.*no elements"):

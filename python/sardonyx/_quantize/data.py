@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import sys
+import traceback
 import warnings
 import zipfile
 import zlib
@@ -55,6 +57,10 @@ class RandomSamples:
     """So many samples of a normal distribution, and integers 0 and 1; dynamic sizes are 1."""
 
     count: int
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise usage_error(f"random samples are one at least, not {self.count}")
 
     def __len__(self) -> int:
         return self.count
@@ -134,10 +140,35 @@ def _called(script: Path, function: str) -> Iterator[Any]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(script.stem, module)
-    spec.loader.exec_module(module)
+    with _errors_of(script):
+        spec.loader.exec_module(module)
     if not callable(made := getattr(module, function, None)):
         raise usage_error(f"{script} has no function {function}")
-    yield from _iterable(made(), f"{function} of {script}")
+    with _errors_of(script):
+        samples = made()
+    iterator = iter(_iterable(samples, f"{function} of {script}"))
+    while True:
+        with _errors_of(script):
+            try:
+                sample = next(iterator)
+            except StopIteration:
+                return
+        yield sample
+
+
+@contextlib.contextmanager
+def _errors_of(script: Path) -> Iterator[None]:
+    """What the user's script raises, with the last of its lines that led there."""
+    try:
+        yield
+    except Exception as error:
+        lines = [
+            each.lineno
+            for each in traceback.extract_tb(error.__traceback__)
+            if Path(each.filename) == script
+        ]
+        line = f":{lines[-1]}" if lines else ""
+        raise _misfit(f"{script}{line} raises {type(error).__name__}: {error}") from error
 
 
 def _iterable(samples: Any, function: str) -> Iterable[Any]:
