@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "onnx/gen/op.h"
+#include "quantization/ir_names.h"
 
 namespace sardonyx::quantization {
 namespace {
-
-using onnx::Op;
 
 std::vector<std::int64_t> ints_or(const onnx::Node* node, const char* name, std::size_t size,
                                   std::int64_t value) {

@@ -7,18 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
+#include "quantization/ir_names.h"
 #include "quantization/ranges.h"
 
 namespace sardonyx::quantization {
 namespace {
-
-using base::DType;
-using onnx::Node;
-using onnx::Op;
-using onnx::Tensor;
-using onnx::ValueInfo;
 
 // The elements of a constant as floats; none where the value is no constant.
 std::optional<std::vector<double>> elements_of(const ValueInfo* value) {
