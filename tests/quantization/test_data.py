@@ -88,6 +88,19 @@ def test_models_without_outputs_of_floating_point() -> None:
         sardonyx.quantize(model, rows(), snr=30)
 
 
+def test_strings_among_the_inputs() -> None:
+    model = plain()
+    value = helper.make_tensor_value_info
+    model.graph.node.append(helper.make_node("Identity", ["t"], ["u"]))
+    model.graph.input.append(value("t", TensorProto.STRING, ["k"]))
+    model.graph.output.append(value("u", TensorProto.STRING, ["k"]))
+    _, report = sardonyx.quantize(model, [{"x": x, "t": np.array(["a", "b"])} for x in rows()])
+    assert len(report.layers) == 2
+    assert list(report.outputs) == ["b"]
+    with pytest.raises(sardonyx.UsageError, match=r"SX1834.*'t'"):
+        sardonyx.quantize(model, [{"x": rows()[0], "t": np.array([1, 2])}])
+
+
 def test_a_model_of_half_precision_has_nothing_to_quantize() -> None:
     value = helper.make_tensor_value_info
     weights = onnx.numpy_helper.from_array(np.ones((8, 4), np.float16), "w")

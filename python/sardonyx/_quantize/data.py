@@ -261,6 +261,8 @@ def _fitting(wanted: Input, sample: Mapping[str, Any], number: int) -> Array:
     array = _array(value)
     if isinstance(value, (int, float, list)):
         array = array.astype(wanted.dtype)
+    if array.dtype.kind == "U" and wanted.dtype.kind == "O":
+        array = array.astype(object)  # strings, as the runtime takes them
     where = f"input '{wanted.name}' of sample {number}"
     if array.dtype != wanted.dtype:
         raise _misfit(f"{where} is of {array.dtype}, and the model takes {wanted.dtype}")

@@ -166,4 +166,4 @@ def _input(name: str, dtype: str, shape: list[int | str | None] | None) -> Input
         sizes = tuple(size if isinstance(size, int) else None for size in shape)
     # NumPy has no such types of eight bits or less, and nobody feeds them.
     known = dtype if dtype == "bool" or hasattr(np, dtype) else "float32"
-    return Input(name, np.dtype(known), sizes)
+    return Input(name, np.dtype(object if dtype == "string" else known), sizes)
