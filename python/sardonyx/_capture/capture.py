@@ -28,6 +28,7 @@ from .shapes.dynamic_shapes import DynamicShapes
 from .shapes.kept_axes import check_squeezes, kept_axes, symbols_of_ones
 from .shapes.ranges import bounded_dims, is_least_raised
 from .shapes.short_slices import short_chunks, short_slices
+from .shapes.small_results import small_results
 from .source_location import Place, user_place
 from .strategies.strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
 from .torchscript.scripted import check_numbers, is_scripted
@@ -431,6 +432,7 @@ def _notes_of_sizes(
     found = [*constant, *bounded, *asked]
     if follows_size_branches():
         found += clamped_slices(program, dynamic.leaves)
+        found += small_results(program, dynamic.leaves)
     if refused := [each for each in found if each.severity == "error"]:
         raise FixedSizeError(refused)
     return found

@@ -71,6 +71,7 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     _.linear.default: products.linear,
     _.addmm.default: products.addmm,
     _.matmul.default: products.multiplied,
+    _.cdist.default: products.compared,
     _.einsum.default: products.contracted,
     _.embedding.default: products.embedded,
     _.diff.default: products.differences,

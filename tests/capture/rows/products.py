@@ -49,6 +49,17 @@ def multiplied() -> Calls:
     yield from itertools.starmap(call, itertools.product(tensors, tensors))
 
 
+def compared() -> Calls:
+    for a, b in itertools.product(DTYPES, (F, torch.float64)):
+        yield call(T("54", a), T("34", b))
+    tensors = (
+        *(T("a4"), T("b4"), T("5b"), T("4"), T("ab4"), T("1b4"), T("c54"), T("a4", order="10")),
+        *(T("ab4", order="102"), T("04"), T("50"), T("2154", spread="0"), T("a4", step=2)),
+    )
+    for one, other in itertools.product(tensors, tensors):
+        yield from (call(one, other), call(one, other, 2.0, 2), call(one, other, 1.0))
+
+
 def contracted() -> Calls:
     pairs = {
         "bcxd,bcyd->bcxy": (T("abc4"), T("ab54"), T("abc4", order="0213"), T("a154"), T("1bc4")),

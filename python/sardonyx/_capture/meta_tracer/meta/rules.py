@@ -107,6 +107,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.linear.default: matrix_products.linear,
     _aten.addmm.default: matrix_products.addmm,
     _aten.matmul.default: matrix_products.matmul,
+    _aten.cdist.default: matrix_products.distances,
     _aten.einsum.default: contractions.einsum,
     _aten.embedding.default: matrix_products.embedding,
     _aten.diff.default: matrix_products.diff,
