@@ -71,13 +71,11 @@ def _is_broadcast(node: torch.fx.Node) -> bool:
     """Whether a dimension has different dynamic sizes in several tensors of an elementwise
     operator, other than sums. Callers know which sums are one size: a mask is as long as the
     past and the tokens."""
-    if torch.Tag.pointwise not in node.target.tags:
+    operator: Any = node.target
+    if torch.Tag.pointwise not in operator.tags:
         return False
-    shapes = [
-        value.shape[::-1]
-        for source in node.all_input_nodes
-        if hasattr(value := source.meta.get("val"), "shape")
-    ]
+    values = [source.meta.get("val") for source in node.all_input_nodes]
+    shapes = [value.shape[::-1] for value in values if isinstance(value, torch.Tensor)]
     dims = itertools.zip_longest(*shapes, fillvalue=1)
     return any(_are_different(filter(lambda size: hasattr(size, "node"), dim)) for dim in dims)
 
@@ -131,6 +129,7 @@ def _signature(node: torch.fx.Node) -> Any:
 
 def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
     """Whether the results have other sizes than the program says, or are fewer or more."""
+    operator: Any = node.target
     captured = [number_at(expression_of(size), sizes) for size in _sizes(node.meta.get("val"))]
     try:
         args, kwargs = torch.fx.node.map_arg(
@@ -138,7 +137,7 @@ def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
         )
         if "device" in kwargs:
             kwargs = {**kwargs, "device": "meta"}
-        results = node.target(*args, **kwargs)
+        results = operator(*args, **kwargs)
     except Exception:  # neither does the model run at such sizes
         return False
     return bool(captured) and None not in captured and list(_sizes(results)) != captured
