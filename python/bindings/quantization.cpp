@@ -73,12 +73,12 @@ nb::dict report_of(const quantization::Report& report) {
 }
 
 nb::dict quantize(Model& model, const Statistics& statistics, const Calibration* calibration,
-                  const Options& options) {
+                  const Options& options, quantization::RoundedWeights& rounded) {
   const auto run = [&] {
     const nb::gil_scoped_release released;
     return quantization::quantize(model.internal(), statistics,
                                   calibration == nullptr ? nullptr : &calibration->inputs(),
-                                  options);
+                                  options, &rounded);
   };
   const quantization::Report report = run();
   // Weights of another checkpoint would need other statistics.
@@ -177,6 +177,9 @@ void bind_quantization(nb::module_& module) {
       .def_prop_ro(
           "statistics", [](Calibration& self) -> Statistics& { return self.statistics(); },
           nb::rv_policy::reference_internal);
+  nb::class_<quantization::RoundedWeights>(module, "RoundedWeights")
+      .def(nb::init<bool>(), "keeps"_a)
+      .def("clear", &quantization::RoundedWeights::clear);
   module.def(
       "add_outputs",
       [](Model& model, const std::vector<std::string>& names) {
@@ -192,7 +195,8 @@ void bind_quantization(nb::module_& module) {
              "Moves factors of channels into weights, in place; (value, layers, whether from a "
              "normalization, decibels) of each.");
   module.def("quantize_model", &quantize, "model"_a, "statistics"_a, "calibration"_a.none(),
-             "options"_a, "Quantizes in place; layers, what stays in float, and activations.");
+             "options"_a, "rounded"_a,
+             "Quantizes in place; layers, what stays in float, and activations.");
 }
 
 }  // namespace sardonyx::bindings

@@ -362,9 +362,15 @@ def equalize_model(
     after_normalizations: bool,
     least_gain: float,
 ) -> list[tuple[str, list[str], bool, float]]: ...
+
+class RoundedWeights:
+    def __init__(self, keeps: bool) -> None: ...
+    def clear(self) -> None: ...
+
 def quantize_model(
     model: Model,
     statistics: Statistics,
     calibration: Calibration | None,
     options: QuantizationOptions,
+    rounded: RoundedWeights,
 ) -> dict[str, Any]: ...

@@ -156,13 +156,13 @@ void diffuse_errors(std::span<const float> weights, std::span<const float> scale
     std::copy_n(scales.begin() + static_cast<std::ptrdiff_t>(c), count, scale.begin());
     std::ranges::fill(errors, 0.0F);
     std::ranges::fill(rows, 0.0F);
-    for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t t = 0; t < samples.inputs; ++t)
+    for (std::size_t t = 0; t < samples.inputs; ++t)
+      for (std::size_t i = 0; i < count; ++i)
         rows[t * lanes + i] = weights[(c + i) * samples.inputs + t];
     HWY_DYNAMIC_DISPATCH(diffuse)
     (rows.data(), scale.data(), panels, samples.norms, lowest, highest, errors.data());
-    for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t t = 0; t < samples.inputs; ++t)
+    for (std::size_t t = 0; t < samples.inputs; ++t)
+      for (std::size_t i = 0; i < count; ++i)
         codes[(c + i) * samples.inputs + t] = static_cast<std::int8_t>(rows[t * lanes + i]);
   }
 }

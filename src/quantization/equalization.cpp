@@ -22,10 +22,10 @@ using onnx::Op;
 using onnx::Tensor;
 using onnx::ValueInfo;
 
-// Rows of samples that the error of an activation is measured on.
-constexpr std::size_t kMaxRows = 64;
+// Rows of samples that the error of an activation is measured on: as many as have so many elements.
+constexpr std::size_t kMinRows = 8, kMaxRows = 64, kMaxElements = std::size_t{1} << 14;
 // Output channels of a weight that its error is measured on, evenly spread over it.
-constexpr std::size_t kMaxChannels = 512;
+constexpr std::size_t kMaxChannels = 64;
 // Shares of the ranges that move from activations into weights; 1: all of them.
 constexpr std::array kShares = {0.25, 0.5, 0.75, 1.0};
 // How far a factor is from the mean of all, at most.
@@ -67,7 +67,8 @@ class Group {
         per_channel_(options.per_channel && options.target->per_channel) {
     const std::size_t inputs = weights_.front().inputs();
     const std::size_t taps = samples.columns() / inputs;
-    rows_ = std::min(samples.rows(), kMaxRows);
+    rows_ = std::clamp(kMaxElements / samples.columns(), kMinRows, kMaxRows);
+    rows_ = std::min(samples.rows(), rows_);
     largest_.resize(inputs);
     squares_.resize(inputs);
     norms_.resize(inputs);

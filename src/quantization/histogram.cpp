@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "kernels/binning.h"
 
 namespace sardonyx::quantization {
 namespace {
@@ -20,52 +21,12 @@ std::int64_t bin_of(double element, int exponent) {
   return static_cast<std::int64_t>(std::floor(std::ldexp(element, -exponent)));
 }
 
-// Rounded down, as floor() does. Bins are no narrower than what float32 tells apart, so that their
-// numbers have 25 bits at most.
-std::int32_t bin_of(double place) {
-  const auto bin = static_cast<std::int32_t>(place);
-  return bin - (static_cast<double>(bin) > place ? 1 : 0);
-}
-
 int exponent_for(float low, float high) {
   const double largest = std::max(std::abs(static_cast<double>(low)), std::abs(double{high}));
   int exponent = kLeastExponent;
   if (largest > 0) exponent = std::max(exponent, std::ilogb(largest) - kFloatBits);
   while (bin_of(high, exponent) - bin_of(low, exponent) >= Histogram::kMaxBins) ++exponent;
   return exponent;
-}
-
-struct Extremes {
-  float low = std::numeric_limits<float>::infinity();
-  float high = -std::numeric_limits<float>::infinity();
-  std::uint64_t finite = 0, zeros = 0;
-};
-
-// Eight at a time, which compilers make vectors of.
-Extremes extremes(std::span<const float> elements) {
-  constexpr std::size_t kLanes = 8;
-  constexpr float kLargest = std::numeric_limits<float>::max();
-  std::array<float, kLanes> low{}, high{};
-  std::array<std::uint32_t, kLanes> finite{}, zeros{};
-  low.fill(std::numeric_limits<float>::infinity());
-  high.fill(-std::numeric_limits<float>::infinity());
-  Extremes found;
-  const auto look = [&](float value, std::size_t lane) {
-    const bool is_finite = std::abs(value) <= kLargest;
-    low[lane] = is_finite && value < low[lane] ? value : low[lane];
-    high[lane] = is_finite && value > high[lane] ? value : high[lane];
-    finite[lane] += is_finite ? 1U : 0U;
-    zeros[lane] += value == 0 ? 1U : 0U;
-  };
-  std::size_t i = 0;
-  for (; i + kLanes <= elements.size(); i += kLanes)
-    for (std::size_t lane = 0; lane < kLanes; ++lane) look(elements[i + lane], lane);
-  for (; i < elements.size(); ++i) look(elements[i], 0);
-  found.low = *std::ranges::min_element(low);
-  found.high = *std::ranges::max_element(high);
-  found.finite = std::accumulate(finite.begin(), finite.end(), std::uint64_t{0});
-  found.zeros = std::accumulate(zeros.begin(), zeros.end(), std::uint64_t{0});
-  return found;
 }
 
 [[noreturn]] void refuse() {
@@ -101,38 +62,34 @@ void Histogram::cover(float low, float high) {
 }
 
 void Histogram::add(std::span<const float> elements) {
-  const Extremes found = extremes(elements);
+  const kernels::Extremes found = kernels::extremes(elements);
   not_finite_ += elements.size() - found.finite;
   if (found.finite == 0) return;
   cover(found.low, found.high);
   count_ += found.finite;
   zeros_ += found.zeros;
-  const double per_bin = std::ldexp(1.0, -exponent_);
   // Equal elements follow each other, and each addition would wait for the one before.
-  constexpr std::size_t kTables = 4;
-  std::array<std::vector<std::uint32_t>, kTables> tables;
-  for (auto& table : tables) table.resize(counts_.size());
-  // As loops of their own, which compilers make vectors of.
+  constexpr std::size_t kMaxTables = 4;
   constexpr std::size_t kPart = 1024;
+  const std::size_t tables = elements.size() > kPart ? kMaxTables : 1;
+  // The last one of each table is of elements that are not finite.
+  const std::size_t length = counts_.size() + 1;
+  const std::size_t apart = tables == 1 ? 0 : length;
+  std::vector<std::uint32_t> counts(tables * length);
   std::array<std::int32_t, kPart> bins;
-  const bool all_finite = found.finite == elements.size();
-  const auto first = static_cast<std::int32_t>(first_);
+  const kernels::Binning binning{exponent_, static_cast<std::int32_t>(first_)};
   for (std::size_t begin = 0; begin < elements.size(); begin += kPart) {
-    const std::span<const float> part =
-        elements.subspan(begin, std::min(kPart, elements.size() - begin));
-    std::size_t count = part.size();
-    if (all_finite) {
-      for (std::size_t i = 0; i < count; ++i) bins[i] = bin_of(part[i] * per_bin);
-    } else {
-      count = 0;
-      for (const float element : part)
-        if (std::isfinite(element)) bins[count++] = bin_of(element * per_bin);
-    }
-    for (std::size_t i = 0; i < count; ++i)
-      ++tables[i % kTables][static_cast<std::size_t>(bins[i] - first)];
+    const auto part = elements.subspan(begin, std::min(kPart, elements.size() - begin));
+    kernels::bins_of(part, binning, static_cast<std::int32_t>(counts_.size()), bins);
+    const std::size_t in_turns = part.size() / kMaxTables * kMaxTables;
+    for (std::size_t i = 0; i < in_turns; i += kMaxTables)
+      for (std::size_t table = 0; table < kMaxTables; ++table)
+        ++counts[table * apart + static_cast<std::size_t>(bins[i + table])];
+    for (std::size_t i = in_turns; i < part.size(); ++i)
+      ++counts[static_cast<std::size_t>(bins[i])];
   }
-  for (const auto& table : tables)
-    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += table[i];
+  for (std::size_t table = 0; table < tables; ++table)
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += counts[table * length + i];
 }
 
 void Histogram::merge(const Histogram& other) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "base/diagnostic.h"
@@ -32,44 +33,15 @@ const std::string& name_of(const Node* node) {
   return node->name.empty() ? node->outputs[0]->name : node->name;
 }
 
-// How long rounding by samples may take: what it takes is learnt of the weights before.
-class RoundingTime {
- public:
-  explicit RoundingTime(double limit) : limit_(limit) {}
-
-  bool is_enough_for(double work) const {
-    const double rate = work_ > 0 ? seconds_ / work_ : 0;
-    return limit_ > 0 && seconds_since_start() + rate * work <= limit_;
-  }
-  // What was rounded since the last call.
-  void add(double work) {
-    const double now = seconds_since_start();
-    if (work > 0) {
-      work_ += work;
-      seconds_ += now - last_;
-    }
-    last_ = now;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  double seconds_since_start() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count();
-  }
-
-  double limit_, work_ = 0, seconds_ = 0, last_ = 0;
-  Clock::time_point start_ = Clock::now();
-};
-
 class Quantizing {
  public:
   Quantizing(onnx::Model& model, const Statistics& statistics, const SampledInputs* inputs,
-             const Options& options)
+             const Options& options, RoundedWeights& rounded)
       : model_(model),
         statistics_(statistics),
         inputs_(inputs),
         options_(options),
+        rounded_(rounded),
         insertion_(model),
         form_{options.scheme->activations, options.target->symmetric,
               options.target->power_of_two} {}
@@ -179,13 +151,7 @@ class Quantizing {
   }
 
   std::vector<Addition> quantize_weights() {
-    WeightForm form;
-    form.dtype = options_.scheme->weights;
-    form.bits = options_.target->weight_bits;
-    form.per_channel = options_.per_channel && options_.target->per_channel;
-    form.power_of_two = options_.target->power_of_two;
-    form.search = options_.ranges.method == Method::kMse;
-    RoundingTime time(options_.rounding_seconds);
+    const WeightForm form = weight_form();
     std::vector<Addition> result(placement_.layers.size());
     // Small ones first: what is gained does not depend on the size, and the time does.
     for (const std::size_t i : by_size()) {
@@ -193,23 +159,50 @@ class Quantizing {
       Addition each{&layer, {}, {}, addend_of(layer)};
       const ValueInfo* constant = layer.bias != nullptr ? layer.bias : each.addend;
       if (constant != nullptr) each.bias = constant->constant->reals().value_or(each.bias);
-      const float scale = parameters_of_value(layer.input).scale;
-      std::vector<float> least;
-      if (layer.bias != nullptr && has_integer_bias())
-        for (const double bias : each.bias)
-          least.push_back(static_cast<float>(std::abs(bias) / (scale * kMaxBiasCode)));
-      const LayerInputs* samples = samples_of(layer);
-      const double work = samples == nullptr ? 0 : work_of(layer, *samples);
-      form.adaptive = time.is_enough_for(work);
-      each.weight = quantize_weight(layer, form, least, samples, means_of(layer));
-      time.add(each.weight.is_adaptive ? work : 0);
+      each.weight = quantize_weight(layer, form, least_scales(layer, each.bias));
       if (options_.correct_bias) correct(each);
       result[i] = std::move(each);
     }
     return result;
   }
 
-  static double work_of(const Layer& layer, const LayerInputs& samples) {
+  WeightForm weight_form() const {
+    WeightForm form;
+    form.dtype = options_.scheme->weights;
+    form.bits = options_.target->weight_bits;
+    form.per_channel = options_.per_channel && options_.target->per_channel;
+    form.power_of_two = options_.target->power_of_two;
+    form.search = options_.ranges.method == Method::kMse;
+    return form;
+  }
+
+  // With scales that are no less, a bias fits its integers.
+  std::vector<float> least_scales(const Layer& layer, std::span<const double> biases) const {
+    std::vector<float> least;
+    if (layer.bias == nullptr || !has_integer_bias()) return least;
+    const float scale = parameters_of_value(layer.input).scale;
+    for (const double bias : biases)
+      least.push_back(static_cast<float>(std::abs(bias) / (scale * kMaxBiasCode)));
+    return least;
+  }
+
+  QuantizedWeight quantize_weight(const Layer& layer, WeightForm form, std::vector<float> least) {
+    const std::string& output = layer.node->outputs[0]->name;
+    if (const QuantizedWeight* before = rounded_.find(output, least)) return *before;
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin = Clock::now();
+    const LayerInputs* samples = samples_of(layer);
+    const double products = samples == nullptr ? 0 : products_of(layer, *samples);
+    form.adaptive = rounded_.time().is_enough_for(products, options_.rounding_seconds);
+    QuantizedWeight weight =
+        quantization::quantize_weight(layer, form, least, samples, means_of(layer));
+    if (weight.is_adaptive)
+      rounded_.time().add(products, std::chrono::duration<double>(Clock::now() - begin).count());
+    rounded_.add(output, std::move(least), weight);
+    return weight;
+  }
+
+  static double products_of(const Layer& layer, const LayerInputs& samples) {
     return static_cast<double>(layer.weight->constant->element_count()) *
            static_cast<double>(samples.rows());
   }
@@ -333,6 +326,7 @@ class Quantizing {
   const Statistics& statistics_;
   const SampledInputs* inputs_;
   const Options& options_;
+  RoundedWeights& rounded_;
   Insertion insertion_;
   Form form_;
   Placement placement_;
@@ -344,8 +338,10 @@ class Quantizing {
 }  // namespace
 
 Report quantize(onnx::Model& model, const Statistics& statistics, const SampledInputs* inputs,
-                const Options& options) {
-  return Quantizing(model, statistics, inputs, options).run();
+                const Options& options, RoundedWeights* rounded) {
+  RoundedWeights alone(false);
+  return Quantizing(model, statistics, inputs, options, rounded == nullptr ? alone : *rounded)
+      .run();
 }
 
 }  // namespace sardonyx::quantization

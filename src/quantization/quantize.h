@@ -11,6 +11,7 @@
 #include "onnx/graph/ir.h"
 #include "quantization/calibration.h"
 #include "quantization/ranges.h"
+#include "quantization/rounded_weights.h"
 #include "quantization/statistics.h"
 #include "targets/quantization/quantization.h"
 
@@ -29,8 +30,8 @@ struct Options {
   RangeOptions ranges;
   bool per_channel = true;
   bool correct_bias = true;
-  // How long weights are rounded by samples, at most; those of the largest products are rounded to
-  // nearest then.
+  // How long weights are rounded by samples, at most, in all attempts; those of the largest
+  // products are rounded to nearest then.
   double rounding_seconds = std::numeric_limits<double>::infinity();
   std::vector<std::string> keep;
   std::vector<Mixed> mixed;  // the first that matches counts
@@ -53,8 +54,9 @@ struct Report {
 };
 
 // Throws SX1831 for a model that has quantized tensors, SX1833 where nothing can be quantized, and
-// SX1832 where the statistics lack one of its values; the model is as it was then.
+// SX1832 where the statistics lack one of its values; the model is as it was then. `rounded`: what
+// attempts before this one did to the same weights; may be null.
 Report quantize(onnx::Model& model, const Statistics& statistics, const SampledInputs* inputs,
-                const Options& options);
+                const Options& options, RoundedWeights* rounded = nullptr);
 
 }  // namespace sardonyx::quantization

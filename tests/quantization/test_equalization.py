@@ -148,10 +148,22 @@ def test_layers_are_equalized(per_channel: bool) -> None:
 
 
 def test_what_is_measured_to_be_no_better_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sardonyx._quantize.quantize._Work._noise_of", lambda *_: 30.0)
+    monkeypatch.setattr("sardonyx._quantize.quantize._Attempt.decibels", 30.0)
     model = convolutions(clips=False)
     assert not sardonyx.quantize(model, samples())[1].equalized
     assert sardonyx.quantize(model, samples(), equalize="always")[1].equalized
+
+
+def test_exact_outputs_are_not_equalized(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = convolutions(clips=False)
+    plain, report = sardonyx.quantize(model, samples(), equalize="never")
+    assert report.snr is not None
+    monkeypatch.setattr("sardonyx._quantize.quantize._EXACT", report.snr - 1)
+    quantized, other = sardonyx.quantize(model, samples())
+    assert not other.equalized
+    assert quantized == plain
+    # More is asked for.
+    assert sardonyx.quantize(model, samples(), snr=report.snr + 1)[1].equalized
 
 
 def patches(width: int) -> onnx.ModelProto:

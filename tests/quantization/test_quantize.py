@@ -16,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 import sardonyx
 from sardonyx import _native
 from sardonyx._quantize.arguments import TARGETS
+from sardonyx._quantize.options import exactly
 
 
 def weight(name: str, *shape: int) -> TensorProto:
@@ -158,6 +159,20 @@ def test_rounding_by_samples_ends_in_time() -> None:
     assert not all(each.is_adaptive for each in report.layers)
     with pytest.raises(sardonyx.OnnxExporterError, match="SX1810"):
         sardonyx.quantize(model, samples(), rounding_seconds=-1)
+
+
+def test_all_models_that_are_tried_round_weights_once() -> None:
+    model = residual_model()
+    before = sardonyx.quantize(model, samples())[1]
+    assert before.snr is not None
+    options: dict[str, Any] = {"snr": before.snr + 3, "rounding_seconds": 1e-7}
+    _, report = sardonyx.quantize(model, samples(), **options)
+    # There is time for the first weight of the first model alone.
+    assert sum(each.is_adaptive for each in report.layers) <= 1
+    quantized, report = sardonyx.quantize(model, samples(), snr=before.snr + 3)
+    kept = [exactly(each.name) for each in report.kept]
+    assert kept
+    assert quantized == sardonyx.quantize(model, samples(), keep=kept)[0]
 
 
 def test_layers_stay_in_float_until_the_ratio_holds() -> None:

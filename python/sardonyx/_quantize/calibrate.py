@@ -116,10 +116,12 @@ class Observation:
     def _groups(self, feed: Feed) -> list[list[str]]:
         """Values that are observed in the same run."""
         observed = self.calibration.observed
-        if self._memory is None:
-            return [observed]
         dims = {name: list(value.shape) for name, value in feed.items()}
         sizes = self.calibration.bytes(self._model.native(), dims)
+        if all(size >= 0 for size in sizes):
+            self._model.expect(sum(sizes))
+        if self._memory is None:
+            return [observed]
         groups: list[list[str]] = []
         used = 0
         for name, size in zip(observed, sizes, strict=True):

@@ -35,6 +35,8 @@ from .search import KEEP, Changes, layers_to_change
 from .weight_only import quantize_weights
 
 AnyPath = str | os.PathLike[str]
+# In decibels. Outputs that are as exact as this need no equalization to be measured.
+_EXACT = 50.0
 
 
 class Quantized(NamedTuple):
@@ -99,13 +101,14 @@ def quantize(
         correct_bias: whether biases make up for the means that rounded weights change.
         round_adaptively: whether weights are rounded so that products of the samples change least,
             or each to nearest.
-        rounding_seconds: how long the weights of a model are rounded adaptively, at most: those of
-            the largest products are rounded to nearest then, and two runs may differ. None: as long
-            as it takes.
+        rounding_seconds: how long weights are rounded adaptively, at most, also where `snr` has
+            several models tried: those of the largest products are rounded to nearest then, and
+            two runs may differ. None: as long as it takes.
         equalize: cross-layer equalization: factors move from the channels of a product into the
             weights of the next one. "auto": where the samples say that the products gain 3 decibels
-            or more, and the outputs are measured to be nearer to those in float; "always": wherever
-            the products gain at all; or "never". Needs samples, which are run twice.
+            or more, the outputs have less than 50, and are measured to be nearer to those in float;
+            "always": wherever the products gain at all; or "never". Needs samples, which are run
+            twice.
         smooth: the same from a normalization into the weights after it (SmoothQuant).
         batch: samples of an array that are run at once, where the model's first dimension is
             dynamic.
@@ -152,9 +155,9 @@ def quantize(
             native, report = quantize_weights(model, data, options, Path(folder))
         else:
             oldest = options.oldest_opset(may_raise=snr is not None)
-            work = _Work(FloatModel(model, oldest, Path(folder), dequantize=force), options)
+            work = _Work(FloatModel(model, oldest, Path(folder), dequantize=force), options, snr)
             work.calibrate(data, stats, progress)
-            native, report = work.quantized(snr)
+            native, report = work.quantized()
         if explain and scheme != WEIGHT_ONLY:
             report = work.explained(native, report)
         warn_of_noise(report, stacklevel=2)
@@ -171,15 +174,30 @@ def _kind_of(model: Any) -> Any:
     return "" if isinstance(model, ONNXProgram) else model
 
 
+class _Attempt(NamedTuple):
+    """A quantized model, with the errors of its outputs where there are samples."""
+
+    native: _native.Model
+    report: QuantizationReport
+
+    @property
+    def decibels(self) -> float:
+        """The least signal to noise of the outputs."""
+        return math.inf if self.report.snr is None else self.report.snr
+
+
 class _Work:
     """The steps, over a model in float on disk."""
 
-    def __init__(self, model: FloatModel, options: Quantization) -> None:
+    def __init__(self, model: FloatModel, options: Quantization, snr: float | None) -> None:
         self._model = model
         self._options = options
+        self._snr = snr
         self._has_cpu_kernels = options.native().has_cpu_kernels
         self._observation: Observation | None = None
         self._equalized: tuple[EqualizedValue, ...] = ()
+        self._attempted: _Attempt | None = None  # of all layers, of the model so far
+        self._rounded = _native.RoundedWeights(keeps=snr is not None)
         self._seconds: dict[str, float] = {}
 
     def calibrate(
@@ -209,15 +227,24 @@ class _Work:
         model, observation = self._model, self._observation
         asked_for = only_asked_for(self._options)
         for options in dict.fromkeys((self._options, asked_for)):
+            is_measured = options != asked_for
+            if is_measured:
+                self._attempted = before = self._attempt({})
+                if before.decibels >= max(_EXACT, self._snr or 0):
+                    continue
             found = equalized(model, observation, options)
-            if found is None or not is_same(found.model, observation):
+            if found is None or not (is_measured or is_same(found.model, observation)):
                 continue
-            before = None if options == asked_for else self._noise_of({}, None)
             after = self._observed(found.model, data, progress)
             # The same samples measure both, also where the data come in another order each time.
             after.feeds, after.outputs = observation.feeds, observation.outputs
             self._use(found.model, after, found.values)
-            if before is None or self._noise_of({}, None) > before:
+            if not is_measured:
+                self._attempted = None
+                return
+            attempt = self._attempt({})
+            if attempt.decibels > before.decibels:
+                self._attempted = attempt
                 return
             self._use(model, observation, ())
 
@@ -226,10 +253,11 @@ class _Work:
     ) -> None:
         self._model, self._observation, self._equalized = model, observation, values
         self._statistics = observation.calibration.statistics
+        self._rounded.clear()
 
-    def quantized(self, snr: float | None) -> tuple[_native.Model, QuantizationReport]:
-        begin = time.perf_counter()
-        native, report = self._attempt({})
+    def quantized(self) -> tuple[_native.Model, QuantizationReport]:
+        begin, snr = time.perf_counter(), self._snr
+        native, report = self._attempted or self._attempt({})
         if snr is not None and report.snr is not None and report.snr < snr:
             more_bits = self._options.native().more_bits
             changes, reasons = layers_to_change(report, snr, more_bits, self._noise_of)
@@ -256,13 +284,13 @@ class _Work:
             ),
         )
 
-    def _attempt(self, changes: Changes) -> tuple[_native.Model, QuantizationReport]:
+    def _attempt(self, changes: Changes) -> _Attempt:
         native, report = self._made(changes)
         if self._observation is not None:
             noise = self._noise(native, None)
             levels = {name: each.decibels for name, each in noise.items()}
             report = replace(report, snr=worst(noise), outputs=levels)
-        return native, report
+        return _Attempt(native, report)
 
     def _made(self, changes: Changes) -> tuple[_native.Model, QuantizationReport]:
         native = self._model.native()
@@ -273,7 +301,7 @@ class _Work:
         observation = self._observation
         has_samples = observation is not None and self._options.round_adaptively
         calibration = observation.calibration if observation and has_samples else None
-        done = _native.quantize_model(native, self._statistics, calibration, options)
+        done = _native.quantize_model(native, self._statistics, calibration, options, self._rounded)
         return native, QuantizationReport(
             self._options.runtime,
             options.scheme,

@@ -72,8 +72,9 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     made.add_argument(
         "--rounding-seconds", type=float, metavar="S",
-        help="how long the weights of a model are rounded by samples, at most: those of the "
-        "largest products are rounded to nearest then (default: no limit)",
+        help="how long weights are rounded by samples, at most, also where --snr has several "
+        "models tried: those of the largest products are rounded to nearest then (default: no "
+        "limit)",
     )  # fmt: skip
     made.add_argument(
         "--equalize", choices=WHEN, default="auto",

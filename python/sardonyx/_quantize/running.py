@@ -21,6 +21,8 @@ from .data import Feed, Input
 # The runtime that models run in while they are calibrated, whatever their target is: its standard
 # operators, which no rule of quantization has to know more of.
 _RUNTIME = "onnxruntime"
+# Weights and values of a sample, in bytes: of less, threads take longer to wake than to compute.
+_SMALL = 4 << 20
 
 
 class FloatModel:
@@ -36,16 +38,30 @@ class FloatModel:
             _native.remove_quantization(native)
         opset = max(native.opsets.get("", 0), oldest_opset)
         optimized(native, _RUNTIME, _native.PrecisionOptions(), opset or None)
-        _native.write(native, str(self.path))
+        self._write(native)
         self.inputs = tuple(_input(*each) for each in native.inputs)
         self.outputs = tuple(name for name, dtype, _ in native.outputs if dtype == "float32")
+        self._is_small = False
+
+    def expect(self, observed_bytes: int) -> None:
+        """What a sample takes; small models run on one thread."""
+        weights = self._weights.stat().st_size if self._weights.is_file() else 0
+        self._is_small = observed_bytes + weights <= _SMALL
 
     def replaced(self, native: _native.Model) -> FloatModel:
         """Another model with the same inputs and outputs, as a file next to this one."""
         other = copy.copy(self)
         other.path = self.folder / "equalized.onnx"
-        _native.write(native, str(other.path))
+        other._write(native)
         return other
+
+    def _write(self, native: _native.Model) -> None:
+        """With its weights in a file of their own, which other models can refer to."""
+        _native.write(native, str(self.path), external_data=True)
+
+    @property
+    def _weights(self) -> Path:
+        return self.path.with_name(self.path.name + ".data")
 
     def native(self) -> _native.Model:
         """The model anew, over the mapped file."""
@@ -68,9 +84,13 @@ class FloatModel:
             if outputs:
                 _native.add_outputs(native, list(outputs))
             path = self.folder / "run.onnx"
-            _native.write(native, str(path))
+            in_place = {str(self._weights): self._weights.name}
+            _native.reference_external_weights(native, in_place)
+            _native.write(native, str(path), in_place=in_place)
         try:
-            return open_session(str(path), _options(as_written=as_written))
+            return open_session(
+                str(path), _options(as_written=as_written, threads=1 if self._is_small else 0)
+            )
         except OnnxExporterError:
             raise
         except Exception as error:
@@ -88,10 +108,11 @@ def run(session: Any, feed: Feed, outputs: Sequence[str]) -> list[Any]:
         ) from error  # fmt: skip
 
 
-def _options(*, as_written: bool) -> Any:
+def _options(*, as_written: bool, threads: int) -> Any:
     ort = package("onnxruntime", "quantization")
     options = ort.SessionOptions()
     options.log_severity_level = 3
+    options.intra_op_num_threads = threads
     # Threads that wait for the next sample take time from what is computed between two of them.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if as_written:

@@ -61,7 +61,7 @@ constexpr PythonOption kOptions[] = {
     {"quantize", "--per-tensor", "", "one scale for each weight, and not each channel"},
     {"quantize", "--no-bias-correction", "", "leave biases as they are, though rounded weights change means"},
     {"quantize", "--nearest", "", "round each weight to nearest, and not so that products of the samples change least"},
-    {"quantize", "--rounding-seconds", "S", "how long the weights of a model are rounded by samples, at most: those of the largest products are rounded to nearest then (default: no limit)"},
+    {"quantize", "--rounding-seconds", "S", "how long weights are rounded by samples, at most, also where --snr has several models tried: those of the largest products are rounded to nearest then (default: no limit)"},
     {"quantize", "--equalize", "{auto,always,never}", "move factors of channels from a product into the next one, where the error is measured to be smaller, wherever the products gain, or never (default: auto)"},
     {"quantize", "--smooth", "{auto,always,never}", "the same from a normalization into the weights after it, as SmoothQuant does (default: auto)"},
     {"quantize", "--force", "", "quantize a model in QDQ form anew, of what it computes dequantized"},
