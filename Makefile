@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-cuda bench-kernels bench-large bench-makers bench-optimize bench-llm bench-quantize quantize-sweep bench-weights architectures hf-sweep libtorch detection node-models targets webgpu update-onnx sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep browser-driver browser-tests wasm wasm-models format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-cuda bench-kernels bench-large bench-makers bench-optimize bench-llm bench-quantize quantize-sweep bench-weights architectures hf-sweep libtorch detection node-models targets webgpu update-onnx sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep browser-driver browser-tests wasm wasm-models page-screenshot format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -231,6 +231,11 @@ screenshots: site
 	tools/setup.sh --screenshots
 	$(RUN) PYTHON="$(PYTHON)" tools/take_screenshots.sh
 	$(RUN) PYTHON="$(PYTHON)" tools/take_viewer_screenshots.sh
+
+page-screenshot: wasm browser-driver
+	tools/setup.sh --screenshots
+	PYTHONPATH="$(abspath $(BROWSER_PACKAGES)):$(abspath $(BUILD))/python" \
+	  SARDONYX_BUILD="$(abspath $(BUILD))" $(PYTHON) -m tools.take_page_screenshot
 
 # The examples, run and checked; those that need a package that is missing say so.
 test-examples: build
