@@ -140,6 +140,7 @@ def optimized(
         freeze_initializers=True,
         is_as_read=True,
         dims=_native.DimOptions(),
+        record_rules=False,
     )[2]
 
 
