@@ -269,24 +269,29 @@ def _quickly(
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
     """Once as torch.export would capture it. Where the model's own code decides by sizes, or
     computes real numbers of them, once more with both branches and with these numbers in the
-    program, which is taken where that succeeds."""
+    program, which is taken where that succeeds. Where the model takes fewer sizes than the user
+    declared, as a convolution without padding takes none below its kernel's, once more within those
+    that it takes."""
     from .meta_tracer.control_flow.if_conversion import ConvertibleIfError
 
     start, guards = time.perf_counter(), SizeGuards(keeps_conditions=True)
+    shapes = dynamic.shapes
 
     def attempt(
         *, size_branches: bool, stops_at_ifs: bool = False
     ) -> tuple[ExportedProgram, list[Diagnostic]]:
-        return _quick_attempt(
-            model,
-            args,
-            kwargs,
-            dynamic,
-            report,
-            guards=guards,
-            size_branches=size_branches,
-            stops_at_ifs=stops_at_ifs,
-        )
+        nonlocal shapes
+        options = {"guards": guards, "size_branches": size_branches, "stops_at_ifs": stops_at_ifs}
+        try:
+            return _quick_attempt(model, args, kwargs, dynamic, report, shapes=shapes, **options)
+        except DeclinedError as error:
+            if shapes is dynamic.relaxed or not torch_export.is_constraint_violation(
+                error.__cause__
+            ):
+                raise
+            report(f"captured again within the bounds of the model: {error}")
+        shapes = dynamic.relaxed
+        return _quick_attempt(model, args, kwargs, dynamic, report, shapes=shapes, **options)
 
     is_tried = False  # with both branches
     failure: DeclinedError | None = None
@@ -335,10 +340,12 @@ def _quick_attempt(
     dynamic: DynamicShapes,
     report: Callable[[str], None],
     *,
+    shapes: Any,
     guards: SizeGuards,
     size_branches: bool,
     stops_at_ifs: bool,
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
+    """`shapes`: the dynamic shapes in torch.export's form, as declared or relaxed."""
     from .meta_tracer.entry.capture import quick_capture
     from .patches.symbolic_math import real_sizes
 
@@ -358,7 +365,7 @@ def _quick_attempt(
                 model,
                 args,
                 kwargs,
-                dynamic.shapes,
+                shapes,
                 by_torch,
                 leaves=dynamic.leaves,
                 size_branches=size_branches,

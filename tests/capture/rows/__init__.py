@@ -73,6 +73,7 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     _.matmul.default: products.multiplied,
     _.cdist.default: products.compared,
     _.einsum.default: products.contracted,
+    **dict.fromkeys((_.conv1d.default, _.conv2d.default, _.conv3d.default), products.convolved),
     _.embedding.default: products.embedded,
     _.diff.default: products.differences,
     _.index.Tensor: products.indexed,
