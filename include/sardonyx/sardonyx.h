@@ -62,8 +62,9 @@ class SARDONYX_API Model {
   std::string str() const;
   // Nodes of the main graph and all bodies.
   std::int64_t node_count() const;
-  // Whether it was read with external data.
+  // Whether it was read with external data, and is written with some.
   bool has_data_file() const { return has_data_file_; }
+  void set_has_data_file(bool has) { has_data_file_ = has; }
   // What it was read from; empty where it was made otherwise.
   const std::filesystem::path& file() const { return file_; }
   onnx::Model& internal() const { return *model_; }

@@ -248,6 +248,7 @@ void bind_model(nb::module_& module) {
                    [](const Model& self) { return interface(self.internal().graph->inputs); })
       .def_prop_ro("outputs",
                    [](const Model& self) { return interface(self.internal().graph->outputs); })
+      .def_prop_rw("has_data_file", &Model::has_data_file, &Model::set_has_data_file)
       .def_prop_ro("opsets", [](const Model& self) {
         nb::dict opsets;
         for (const auto& [domain, version] : self.internal().opsets) {

@@ -148,6 +148,14 @@ void bind_quantization(nb::module_& module) {
       .def("to_json", &json_of)
       .def("merge", &Statistics::merge, "other"_a)
       .def_prop_ro("samples", &Statistics::samples)
+      .def_prop_ro("is_empty",
+                   [](const Statistics& self) {
+                     return !self.values().empty() &&
+                            std::ranges::all_of(self.values(), [](const auto& each) {
+                              return each.second.histogram.count() == 0 &&
+                                     each.second.histogram.not_finite() == 0;
+                            });
+                   })
       .def_prop_ro("not_finite", [](const Statistics& self) {
         nb::list names;
         for (const auto& [name, value] : self.values())

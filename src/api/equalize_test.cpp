@@ -103,5 +103,16 @@ TEST(Equalize, TakesNothingThatIsNotAskedFor) {
   EXPECT_THROW(equalize(model, [](const ObserveValue&) { return false; }), Error);
 }
 
+TEST(ObservedValues, HaveTypesThatAFileLacks) {
+  const Model model = normalized();
+  onnx::Model& graph = model.internal();
+  graph.opsets[""] = 18;
+  ValueInfo* const normal = graph.graph->first->outputs[0];
+  normal->dtype = base::DType::kUndefined;
+  normal->has_rank = false;
+  normal->shape.clear();
+  EXPECT_EQ(observed_values(model), std::vector<std::string>{"n"});
+}
+
 }  // namespace
 }  // namespace sardonyx

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "onnx/infer/infer_model.h"
 #include "quantization/calibration.h"
 #include "quantization/equalization.h"
 #include "quantization/options.h"
@@ -28,6 +29,8 @@ quantization::Calibration calibration_of(const Model& model, const quantization:
                                          std::size_t rows) {
   onnx::Model& graph = model.internal();
   quantization::check_is_float(graph);
+  // Files of other exporters may lack the types of values within the model.
+  onnx::infer_types(graph);
   const std::int64_t opset = onnx::opset_of(graph.graph);
   if (opset != 0 && opset < options.opset)
     base::fail("SX1504",

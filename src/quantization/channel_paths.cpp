@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/dtype.h"
-#include "onnx/gen/op.h"
+#include "quantization/ir_names.h"
 
 namespace sardonyx::quantization {
 namespace {
-
-using onnx::Node;
-using onnx::Op;
-using onnx::ValueInfo;
 
 std::int64_t rank_of(const ValueInfo* value) {
   return value->has_rank ? static_cast<std::int64_t>(value->shape.size()) : -1;

@@ -8,19 +8,12 @@
 #include <span>
 #include <utility>
 
-#include "base/dtype.h"
-#include "onnx/gen/op.h"
 #include "quantization/channel_paths.h"
+#include "quantization/ir_names.h"
 #include "quantization/weight_layout.h"
 
 namespace sardonyx::quantization {
 namespace {
-
-using base::DType;
-using onnx::Node;
-using onnx::Op;
-using onnx::Tensor;
-using onnx::ValueInfo;
 
 // Rows of samples that the error of an activation is measured on: as many as have so many elements.
 constexpr std::size_t kMinRows = 8, kMaxRows = 64, kMaxElements = std::size_t{1} << 14;

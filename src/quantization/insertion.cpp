@@ -3,15 +3,10 @@
 #include <span>
 #include <utility>
 
-#include "base/dtype.h"
+#include "quantization/ir_names.h"
 
 namespace sardonyx::quantization {
 namespace {
-
-using base::DType;
-using onnx::Node;
-using onnx::Tensor;
-using onnx::ValueInfo;
 
 Tensor zeros(DType dtype, std::vector<std::int64_t> dims, std::int64_t value) {
   return base::is_integer(dtype) ? Tensor::filled_int(dtype, std::move(dims), value)

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "onnx/gen/op.h"
+#include "quantization/ir_names.h"
 
 namespace sardonyx::quantization {
 namespace {
 
-using onnx::Op;
+constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;  // of 2^64
 
 std::vector<std::int64_t> ints_or(const onnx::Node* node, const char* name, std::size_t size,
                                   std::int64_t value) {
@@ -33,6 +33,7 @@ LayerInputs::LayerInputs(const Layer& layer) : is_convolution_(layer.node->is(Op
 void LayerInputs::add(std::span<const float> elements, std::span<const std::int64_t> dims,
                       std::size_t count) {
   if (!is_sampled_ || elements.empty() || dims.empty()) return;
+  count = places_of_next(count);
   if (!is_convolution_) {
     columns_ = static_cast<std::size_t>(dims.back());
     const std::size_t places = elements.size() / columns_;
@@ -41,6 +42,7 @@ void LayerInputs::add(std::span<const float> elements, std::span<const std::int6
       const auto row = elements.subspan(place(i, taken, places) * columns_, columns_);
       rows_.insert(rows_.end(), row.begin(), row.end());
     }
+    thin_out();
     return;
   }
   if (dims.size() != kernel_.size() + 2) return;
@@ -58,12 +60,32 @@ void LayerInputs::add(std::span<const float> elements, std::span<const std::int6
     const std::size_t at = place(i, taken, static_cast<std::size_t>(places));
     add_patch(elements, dims, static_cast<std::int64_t>(at), results);
   }
+  thin_out();
+}
+
+std::size_t LayerInputs::places_of_next(std::size_t count) {
+  const std::size_t tensors = std::max<std::size_t>(step_ / std::max<std::size_t>(count, 1), 1);
+  return tensors_++ % tensors == 0 ? (count + step_ - 1) / step_ : 0;
+}
+
+// Which one of two rows: neighbors are of different parts of a tensor, so that always the first one
+// would be of the same part.
+void LayerInputs::thin_out() {
+  while (rows() > std::clamp(kMaxElements / columns_, kMinRows, kMaxRows)) {
+    const std::size_t count = (rows() + 1) / 2;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t second = (i * kGoldenRatio) >> 63U;
+      const std::size_t row = std::min(2 * i + second, rows() - 1);
+      std::copy_n(&rows_[row * columns_], columns_, &rows_[i * columns_]);
+    }
+    rows_.resize(count * columns_);
+    step_ *= 2;
+  }
 }
 
 // One of so many parts of the places, and somewhere within it: the same places of each tensor would
 // be on an edge of the pictures, or at the beginning of the texts.
 std::size_t LayerInputs::place(std::size_t part, std::size_t parts, std::size_t places) {
-  constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;  // of 2^64
   const std::size_t begin = part * places / parts, end = (part + 1) * places / parts;
   const std::uint64_t within = (taken_++ * kGoldenRatio >> 32) * (end - begin) >> 32;
   return begin + static_cast<std::size_t>(within);

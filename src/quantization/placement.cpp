@@ -7,15 +7,12 @@
 #include <utility>
 
 #include "base/diagnostic.h"
-#include "onnx/gen/op.h"
 #include "precision/selection.h"
+#include "quantization/ir_names.h"
 
 namespace sardonyx::quantization {
 namespace {
 
-using onnx::Node;
-using onnx::Op;
-using onnx::ValueInfo;
 using targets::QuantizedRole;
 using enum QuantizedRole;
 

@@ -11,19 +11,13 @@
 #include <utility>
 
 #include "base/diagnostic.h"
-#include "onnx/gen/op.h"
 #include "precision/selection.h"
 #include "quantization/insertion.h"
+#include "quantization/ir_names.h"
 #include "quantization/weights.h"
 
 namespace sardonyx::quantization {
 namespace {
-
-using base::DType;
-using onnx::Node;
-using onnx::Op;
-using onnx::Tensor;
-using onnx::ValueInfo;
 
 // A bias is at most a quarter of what int32 holds, so that sums with it do not overflow.
 constexpr double kMaxBiasCode = 0x1p29;

@@ -5,10 +5,10 @@
 #include <limits>
 #include <vector>
 
+#include "quantization/ir_names.h"
+
 namespace sardonyx::quantization {
 namespace {
-
-using base::DType;
 
 constexpr double kLargestFloat8 = 448;  // of float8e4m3fn
 

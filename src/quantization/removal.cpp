@@ -7,18 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
+#include "quantization/ir_names.h"
 #include "quantization/ranges.h"
 
 namespace sardonyx::quantization {
 namespace {
-
-using base::DType;
-using onnx::Node;
-using onnx::Op;
-using onnx::Tensor;
-using onnx::ValueInfo;
 
 // The elements of a constant as floats; none where the value is no constant.
 std::optional<std::vector<double>> elements_of(const ValueInfo* value) {
@@ -111,8 +105,56 @@ class Removing {
     onnx::erase(node);
   }
 
+  // The operand of a node that passes codes on, or limits them by a constant; null for any other.
+  static ValueInfo* codes_of(const Node* node) {
+    if (moves_elements(node)) return node->inputs[0];
+    if ((!node->is(Op::kMax) && !node->is(Op::kMin)) || node->inputs.size() != 2) return nullptr;
+    for (std::size_t i = 0; i < 2; ++i)
+      if (node->inputs[i]->constant == nullptr && elements_of(node->inputs[1 - i]))
+        return node->inputs[i];
+    return nullptr;
+  }
+
+  // Nodes between the QuantizeLinear and the DequantizeLinear, of which nothing else reads.
+  static std::vector<Node*> nodes_between(const Node* dequantize) {
+    std::vector<Node*> nodes;
+    const ValueInfo* value = dequantize->inputs[0];
+    while (value != nullptr && value->producer != nullptr && codes_of(value->producer) != nullptr &&
+           value->index == 0 && value->uses.size() == 1 && value->returns.empty()) {
+      nodes.push_back(value->producer);
+      value = codes_of(value->producer);
+    }
+    return nodes;
+  }
+
+  // They compute on floats from now on, of `source`.
+  void compute_on_floats(const std::vector<Node*>& nodes, ValueInfo* source, const Scales& scales) {
+    for (Node* node : nodes) {
+      const bool is_first = node == nodes.back();
+      const ValueInfo* codes = codes_of(node);
+      for (std::size_t i = 0; i < node->inputs.size(); ++i) {
+        ValueInfo* const input = node->inputs[i];
+        if (input == codes) {
+          if (is_first) onnx::set_input(node, i, source);
+        } else if (!moves_elements(node)) {
+          std::vector<float> floats;
+          const auto elements = elements_of(input);
+          for (const double code : *elements)
+            floats.push_back(static_cast<float>((code - scales.zeros[0]) * scales.scales[0]));
+          onnx::set_input(
+              node, i,
+              model_.add_constant(Tensor::of_bytes(DType::kFloat32, input->constant->dims,
+                                                   std::as_bytes(std::span<const float>(floats)))));
+        }
+      }
+      node->outputs[0]->dtype = DType::kFloat32;
+    }
+  }
+
   void bypass(Node* node) {
-    const Node* quantize = node->inputs[0]->producer;
+    const std::vector<Node*> between = nodes_between(node);
+    const ValueInfo* codes = between.empty() ? node->inputs[0] : codes_of(between.back());
+    const Node* quantize = codes->producer;
     const auto after = Scales::of(node);
     if (quantize == nullptr || !quantize->is(Op::kQuantizeLinear) || !after ||
         after->scales.size() != 1)
@@ -129,7 +171,12 @@ class Removing {
         is_integer ? static_cast<double>(base::integer_max(dtype)) : kLargestFloat8;
     const Range range{(lowest - after->zeros[0]) * after->scales[0],
                       (highest - after->zeros[0]) * after->scales[0]};
-    put_clip(node, quantize->inputs[0], range);
+    ValueInfo* source = quantize->inputs[0];
+    if (!between.empty()) {
+      compute_on_floats(between, source, *after);
+      source = node->inputs[0];
+    }
+    put_clip(node, source, range);
   }
 
   // In place of the DequantizeLinear. What moves elements of a narrower range needs none.

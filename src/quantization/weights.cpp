@@ -11,13 +11,11 @@
 #include "kernels/error_diffusion.h"
 #include "kernels/scale_error.h"
 #include "kernels/small_float.h"
-#include "onnx/gen/op.h"
+#include "quantization/ir_names.h"
 #include "quantization/weight_layout.h"
 
 namespace sardonyx::quantization {
 namespace {
-
-using base::DType;
 
 float largest_of(std::span<const float> weights) {
   float largest = 0;

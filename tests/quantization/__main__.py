@@ -104,7 +104,8 @@ def outcome(program: Any, example: dict[str, Any], folder: Path) -> str:
     except Exception as error:
         return f"failed: {type(error).__name__}: {error}"
     finite = all(np.isfinite(each).all() for each in found if each.dtype.kind == "f")
-    return f"right: {len(report.layers)} layers, {report.snr:.1f} dB" if finite else "failed: NaN"
+    decibels = "" if report.snr is None else f", {report.snr:.1f} dB"
+    return f"right: {len(report.layers)} layers{decibels}" if finite else "failed: NaN"
 
 
 def main(arguments: list[str]) -> int:

@@ -217,6 +217,31 @@ def test_quantized_models_are_quantized_anew_by_force_alone() -> None:
     assert decibels(model, again) > 28
 
 
+def test_codes_that_are_limited_and_moved_are_quantized_anew() -> None:
+    """As quantized modules of PyTorch have them: a ReLU and a reshape of integers."""
+    node, constant = helper.make_node, numpy_helper.from_array
+    nodes = [
+        node("MatMul", ["x", "w"], ["h"]),
+        node("QuantizeLinear", ["h", "s", "z"], ["q"]),
+        node("Max", ["q", "z"], ["m"]),
+        node("Reshape", ["m", "shape"], ["r"]),
+        node("DequantizeLinear", ["r", "s", "z"], ["d"]),
+        node("MatMul", ["d", "v"], ["y"]),
+    ]
+    weights = [
+        weight("w", 8, 16), weight("v", 4, 8), constant(np.float32(0.03), "s"),
+        constant(np.uint8(100), "z"), constant(np.array([-1, 4]), "shape"),
+    ]  # fmt: skip
+    model = made(nodes, weights, ["n", 8], ["k", 8])
+    random = np.random.default_rng(5)
+    data = [random.standard_normal((2, 8)).astype(np.float32) for _ in range(4)]
+    quantized, report = sardonyx.quantize(model, data, force=True)
+    assert len(report.layers) == 2
+    for x in data:
+        exact, found = (session(each).run(None, {"x": x})[0] for each in (model, quantized))
+        np.testing.assert_allclose(found, exact, atol=0.1)
+
+
 def test_saturation_is_kept_by_force() -> None:
     """Tools drop a Relu before unsigned integers from 0 on."""
     scale, zero = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -177,6 +178,16 @@ def refusals(
     lines = [f"error[{each.code}]: {each.message}" for each in found]
     lines += [f"  help: {text}" for text in dict.fromkeys(each.help for each in found) if text]
     return kind("\n".join(lines), found)
+
+
+def unwritable(path: str | os.PathLike[str], error: OSError) -> OnnxExporterError:
+    """What is raised where the system does not let a file or folder be written."""
+    return refusal(
+        "SX1601",
+        f"cannot write {os.fspath(path)}: {error}",
+        "what was there before is untouched",
+        SaveError,
+    )
 
 
 def failure(error: Exception) -> dict[str, Any]:

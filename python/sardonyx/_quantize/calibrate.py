@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sardonyx import _native
-from sardonyx._base.errors import refusal, usage_error
+from sardonyx._base.errors import refusal, unwritable, usage_error
 
 from .data import Array, Feed, count_of, feeds
 from .options import Quantization
@@ -42,8 +42,11 @@ class Statistics:
         return self._native.samples
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file that `load` reads."""
-        Path(path).write_bytes(self._native.to_json())
+        """Writes a file that `load` reads. Raises SX1601 where it can't be written."""
+        try:
+            Path(path).write_bytes(self._native.to_json())
+        except OSError as error:
+            raise unwritable(path, error) from error
 
     def to_bytes(self) -> bytes:
         """What `save` writes: to send it to another process."""
@@ -105,7 +108,14 @@ class Observation:
                 samples = feeds(data, self._model.inputs, batch)
                 first = next(samples)
             self._run(itertools.chain([first], samples), group, number == 0, progress, count)
-        bad = self.calibration.statistics.not_finite
+        statistics = self.calibration.statistics
+        if statistics.is_empty:
+            raise refusal(
+                "SX1834",
+                "the samples have no elements",
+                "give samples with a size of one at least in each dimension",
+            )
+        bad = statistics.not_finite
         if bad:
             raise refusal(
                 "SX1834",

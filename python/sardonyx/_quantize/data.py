@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import sys
+import traceback
 import warnings
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +58,10 @@ class RandomSamples:
 
     count: int
 
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise usage_error(f"random samples are one at least, not {self.count}")
+
     def __len__(self) -> int:
         return self.count
 
@@ -98,7 +106,7 @@ def _samples(data: Any, inputs: Sequence[Input], batch: int) -> Iterator[Any]:
     elif isinstance(data, Mapping):
         yield from _split(data, inputs, batch)
     elif callable(data):
-        yield from data()
+        yield from _iterable(data(), getattr(data, "__name__", "the function"))
     elif isinstance(data, Iterable):
         yield from data
     elif hasattr(data, "__getitem__") and hasattr(data, "__len__"):  # a Dataset of PyTorch
@@ -132,10 +140,41 @@ def _called(script: Path, function: str) -> Iterator[Any]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(script.stem, module)
-    spec.loader.exec_module(module)
+    with _errors_of(script):
+        spec.loader.exec_module(module)
     if not callable(made := getattr(module, function, None)):
         raise usage_error(f"{script} has no function {function}")
-    yield from made()
+    with _errors_of(script):
+        samples = made()
+    iterator = iter(_iterable(samples, f"{function} of {script}"))
+    while True:
+        with _errors_of(script):
+            try:
+                sample = next(iterator)
+            except StopIteration:
+                return
+        yield sample
+
+
+@contextlib.contextmanager
+def _errors_of(script: Path) -> Iterator[None]:
+    """What the user's script raises, with the last of its lines that led there."""
+    try:
+        yield
+    except Exception as error:
+        lines = [
+            each.lineno
+            for each in traceback.extract_tb(error.__traceback__)
+            if Path(each.filename) == script
+        ]
+        line = f":{lines[-1]}" if lines else ""
+        raise _misfit(f"{script}{line} raises {type(error).__name__}: {error}") from error
+
+
+def _iterable(samples: Any, function: str) -> Iterable[Any]:
+    if not isinstance(samples, Iterable):
+        raise _misfit(f"{function} gives no samples, but {type(samples).__name__}")
+    return samples
 
 
 def _of_folder(folder: Path, inputs: Sequence[Input]) -> Iterator[Any]:
@@ -159,7 +198,7 @@ def _loaded(path: Path) -> dict[str, Array]:
             return {"": loaded}
         with loaded:
             return {name: loaded[name] for name in loaded.files}
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise _misfit(f"{path}: {error}") from error
 
 
@@ -184,7 +223,7 @@ def _split(arrays: Mapping[str, Any], inputs: Sequence[Input], batch: int) -> It
             is_batched = each.shape is None or len(each.shape) == array.ndim
             if is_batched:
                 declared = each.shape[0] if each.shape else None
-                step = batch if declared is None else declared
+                step = batch if declared is None else max(declared, 1)
                 sample[each.name] = array[begin : begin + step]
             else:
                 sample[each.name] = array[begin]
@@ -194,7 +233,10 @@ def _split(arrays: Mapping[str, Any], inputs: Sequence[Input], batch: int) -> It
 
 def _array(value: Any) -> Array:
     if hasattr(value, "detach"):  # a tensor of PyTorch
-        value = value.detach().cpu().numpy()
+        try:
+            value = value.detach().cpu().numpy()
+        except (TypeError, RuntimeError) as error:
+            raise _misfit(f"a tensor of {value.dtype} has no array: {error}") from error
     return np.asarray(value)
 
 
@@ -219,6 +261,8 @@ def _fitting(wanted: Input, sample: Mapping[str, Any], number: int) -> Array:
     array = _array(value)
     if isinstance(value, (int, float, list)):
         array = array.astype(wanted.dtype)
+    if array.dtype.kind == "U" and wanted.dtype.kind == "O":
+        array = array.astype(object)  # strings, as the runtime takes them
     where = f"input '{wanted.name}' of sample {number}"
     if array.dtype != wanted.dtype:
         raise _misfit(f"{where} is of {array.dtype}, and the model takes {wanted.dtype}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from sardonyx import _native
+from sardonyx._base.errors import usage_error
 
 Scheme = Literal["w8a8", "w8a16", "fp8", "w4a16"]
 Method = Literal["minmax", "percentile", "mse", "entropy"]
@@ -40,6 +41,15 @@ class Quantization:
     force: bool = False
     equalize: str = "auto"
     smooth: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise usage_error(f"a batch has one sample at least, not {self.batch}")
+        if self.memory is not None and self.memory < 1:
+            raise usage_error(f"memory is a number of bytes above 0, not {self.memory}")
+        for name, value in (("equalize", self.equalize), ("smooth", self.smooth)):
+            if value not in WHEN:
+                raise usage_error(f"{name} is {', '.join(WHEN[:-1])} or {WHEN[-1]}, not {value!r}")
 
     @property
     def takes_rows(self) -> bool:

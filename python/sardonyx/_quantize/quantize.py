@@ -123,7 +123,8 @@ def quantize(
             path, an ONNXProgram.
 
     Warns:
-        LowAccuracyWarning: the outputs have less than 10 dB of signal to noise on the samples.
+        LowAccuracyWarning: the outputs have less than 10 dB of signal to noise on the samples, or
+            less than `snr` though all layers but one stay in float.
 
     Raises:
         UsageError: the samples do not fit the model (SX1834), or an option is of no known name.
@@ -141,6 +142,8 @@ def quantize(
     )  # fmt: skip
     if data is None and stats is None and scheme != WEIGHT_ONLY:
         raise usage_error("quantization needs samples or statistics", "give `data` or `stats`")
+    if snr is not None and math.isnan(snr):
+        raise usage_error("the signal to noise that is to hold is not a number")
     if data is None and (snr is not None or explain):
         raise usage_error("errors are measured on samples", "give `data`")
     if "always" in (equalize, smooth) and (stats is not None or isinstance(data, Iterator)):
@@ -160,7 +163,7 @@ def quantize(
             native, report = work.quantized()
         if explain and scheme != WEIGHT_ONLY:
             report = work.explained(native, report)
-        warn_of_noise(report, stacklevel=2)
+        warn_of_noise(report, snr, stacklevel=2)
         if out is not None:
             with bytes_written(out) as written:
                 _native.write(native, os.fspath(out), progress=written)
@@ -190,6 +193,8 @@ class _Work:
     """The steps, over a model in float on disk."""
 
     def __init__(self, model: FloatModel, options: Quantization, snr: float | None) -> None:
+        if snr is not None and not model.outputs:
+            raise usage_error("the model has no floating-point outputs to measure errors of")
         self._model = model
         self._options = options
         self._snr = snr
@@ -286,7 +291,7 @@ class _Work:
 
     def _attempt(self, changes: Changes) -> _Attempt:
         native, report = self._made(changes)
-        if self._observation is not None:
+        if self._observation is not None and self._model.outputs:
             noise = self._noise(native, None)
             levels = {name: each.decibels for name, each in noise.items()}
             report = replace(report, snr=worst(noise), outputs=levels)

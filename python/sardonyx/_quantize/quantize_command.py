@@ -105,6 +105,8 @@ def _run(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
     data = samples_of(options)
     if data is None and options.measures is not None:
         raise usage_error("errors are measured on samples", "give --data")
+    if options.measures is not None and not Path(options.measures).parent.is_dir():
+        raise usage_error(f"there is no folder {Path(options.measures).parent}")
     done = quantize(
         existing(options.model),
         data,

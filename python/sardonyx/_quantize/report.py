@@ -147,15 +147,21 @@ def with_reasons(report: QuantizationReport, reasons: dict[str, str]) -> Quantiz
     return replace(report, layers=layers, kept=kept)
 
 
-def warn_of_noise(report: QuantizationReport, stacklevel: int) -> None:
-    """A warning where the outputs have little in common with those in float."""
-    if report.snr is None or report.snr >= LOW_SNR:
+def warn_of_noise(report: QuantizationReport, snr: float | None, stacklevel: int) -> None:
+    """A warning where the outputs have little in common with those in float, or less than `snr`
+    decibels."""
+    if report.snr is None or report.snr >= max(LOW_SNR, snr or 0):
         return
     worst = min(report.outputs, key=lambda name: report.outputs[name])
-    warnings.warn(
+    message = (
         f"output '{worst}' of the quantized model has {report.snr:.1f} dB of signal to noise on "
-        "the samples: little of it is right; ask for more with snr= (--snr), or see by "
-        "explain=True (--explain) which layers cost most",
-        LowAccuracyWarning,
-        stacklevel=stacklevel + 1,
+        "the samples: "
     )
+    if report.snr < LOW_SNR:
+        message += (
+            "little of it is right; ask for more with snr= (--snr), or see by explain=True "
+            "(--explain) which layers cost most"
+        )
+    else:
+        message += f"{snr:g} dB do not hold, whatever layers stay in float"
+    warnings.warn(message, LowAccuracyWarning, stacklevel=stacklevel + 1)

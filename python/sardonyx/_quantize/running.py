@@ -21,6 +21,8 @@ from .data import Feed, Input
 # The runtime that models run in while they are calibrated, whatever their target is: its standard
 # operators, which no rule of quantization has to know more of.
 _RUNTIME = "onnxruntime"
+# Types of outputs whose errors are measured.
+_MEASURED = frozenset({"float16", "float32", "float64"})
 # Weights and values of a sample, in bytes: of less, threads take longer to wake than to compute.
 _SMALL = 4 << 20
 
@@ -38,9 +40,10 @@ class FloatModel:
             _native.remove_quantization(native)
         opset = max(native.opsets.get("", 0), oldest_opset)
         optimized(native, _RUNTIME, _native.PrecisionOptions(), opset or None)
+        self._has_data_file = native.has_data_file
         self._write(native)
         self.inputs = tuple(_input(*each) for each in native.inputs)
-        self.outputs = tuple(name for name, dtype, _ in native.outputs if dtype == "float32")
+        self.outputs = tuple(name for name, dtype, _ in native.outputs if dtype in _MEASURED)
         self._is_small = False
 
     def expect(self, observed_bytes: int) -> None:
@@ -64,8 +67,10 @@ class FloatModel:
         return self.path.with_name(self.path.name + ".data")
 
     def native(self) -> _native.Model:
-        """The model anew, over the mapped file."""
-        return _native.read_model(str(self.path))
+        """The model anew, over the mapped file; to be written as the one that it was made of."""
+        model = _native.read_model(str(self.path))
+        model.has_data_file = self._has_data_file
+        return model
 
     def session(
         self,
@@ -99,6 +104,8 @@ class FloatModel:
 
 def run(session: Any, feed: Feed, outputs: Sequence[str]) -> list[Any]:
     """The outputs as arrays. Raises SX1834 where the runtime cannot run the sample."""
+    if not outputs:  # which means all of them to the runtime
+        return []
     try:
         return list(session.run(list(outputs), feed))
     except Exception as error:
@@ -111,7 +118,7 @@ def run(session: Any, feed: Feed, outputs: Sequence[str]) -> list[Any]:
 def _options(*, as_written: bool, threads: int) -> Any:
     ort = package("onnxruntime", "quantization")
     options = ort.SessionOptions()
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # errors are raised
     options.intra_op_num_threads = threads
     # Threads that wait for the next sample take time from what is computed between two of them.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -138,7 +145,8 @@ def optimized(
         functions=False,
         inline_functions=True,
         freeze_initializers=True,
-        is_as_read=True,
+        # A file that needs no optimization would be read again, without the types of its values.
+        is_as_read=False,
         dims=_native.DimOptions(),
         record_rules=False,
     )[2]
@@ -159,4 +167,4 @@ def _input(name: str, dtype: str, shape: list[int | str | None] | None) -> Input
         sizes = tuple(size if isinstance(size, int) else None for size in shape)
     # NumPy has no such types of eight bits or less, and nobody feeds them.
     known = dtype if dtype == "bool" or hasattr(np, dtype) else "float32"
-    return Input(name, np.dtype(known), sizes)
+    return Input(name, np.dtype(object if dtype == "string" else known), sizes)

@@ -70,6 +70,8 @@ def _layer(weight: HeldWeight) -> QuantizedLayer:
 def _measured(
     report: QuantizationReport, native: _native.Model, source: FloatModel, samples: list[Feed]
 ) -> QuantizationReport:
+    if not source.outputs:
+        return replace(report, samples=len(samples))
     session = source.session()
     exact = [run(session, feed, source.outputs) for feed in samples]
     noise = output_noise(source, native, samples, exact, as_written=False)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from sardonyx import _native
-from sardonyx._base.errors import Diagnostic, UsageError, refusal, refusals
+from sardonyx._base.errors import Diagnostic, UsageError, refusal, refusals, unwritable
 
-from .writing import PAGE, REPORT, unwritable
+from .writing import PAGE, REPORT
 
 # What an export may write beside its parts.
 _BESIDE_PARTS = (REPORT, PAGE, "genai_config.json")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sardonyx._base.errors import SaveError, UsageError, refusal
+from sardonyx._base.errors import UsageError, refusal, unwritable
 
 if TYPE_CHECKING:
     from sardonyx.hf.checkpoints.checkpoint import Checkpoint
@@ -74,13 +74,6 @@ def _replace(staging: Path, out: Path) -> None:
         raise
     finally:
         shutil.rmtree(former, ignore_errors=True)
-
-
-def unwritable(out: Path, error: OSError) -> Exception:
-    """What is raised where the system does not let a folder be written."""
-    return refusal(
-        "SX1601", f"cannot write {out}: {error}", "what was there before is untouched", SaveError
-    )
 
 
 def copy_companions(source: Path, folder: Path) -> None:
