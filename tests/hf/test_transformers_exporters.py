@@ -117,6 +117,27 @@ def test_a_result_of_several_structures_is_made_again() -> None:
         made(x=given["x"])  # no cache: nothing stands for it
 
 
+def test_a_static_cache_before_its_first_run_is_an_argument_and_its_sizes_are_results() -> None:
+    class Writes(torch.nn.Module):
+        def forward(self, x: torch.Tensor, cache: Any) -> Any:
+            keys, values = cache.update(x, x + 1, 0)
+            return {"cache": cache, "sum": (keys * values).sum()}
+
+    def inputs(batch: int) -> dict[str, Any]:
+        x = torch.arange(batch * 12, dtype=torch.float32).reshape(batch, 1, 3, 4)
+        cache = transformers.cache_utils.DynamicCache()
+        cache.layers = [transformers.cache_utils.StaticLayer(8)]
+        return {"x": x, "cache": cache}
+
+    made = SardonyxExporter().export(Writes(), inputs(2), {"dynamic": True})
+    result, expected = made(**inputs(5)), Writes()(**inputs(5))
+    torch.testing.assert_close(result["sum"], expected["sum"])
+    layer = result["cache"].layers[0]
+    torch.testing.assert_close(layer.keys, expected["cache"].layers[0].keys)
+    assert layer.batch_size == 5
+    assert int(layer.cumulative_length) == 3
+
+
 def test_what_the_backend_does_not_take_is_an_error() -> None:
     exporter = SardonyxExporter()
     linear, given = torch.nn.Linear(2, 2), {"input": torch.ones(1, 2)}

@@ -223,13 +223,20 @@ def _flatten_static(cache: Any) -> tuple[list[Any], Any]:
         )
     layers = cache.layers
     if any(type(each) is not known.StaticLayer or not each.is_initialized for each in layers):
-        raise TypeError("a StaticCache must hold initialized StaticLayers only to be exported")
+        # Before its first run a cache has no keys; a layer with a window knows more than its keys.
+        from . import trees
+
+        return trees.flatten(cache)
     parts = [[getattr(layer, name) for layer in layers] for name in ("keys", "values")]
     parts.append([getattr(layer, _LENGTH) for layer in layers])
     return parts, [_STATIC, [layer.max_cache_len for layer in layers]]
 
 
 def _unflatten_static(children: Iterable[Any], context: Any) -> Any:
+    if not isinstance(context, list):
+        from . import trees
+
+        return trees.unflatten(children, context)
     known: Any = sys.modules["transformers.cache_utils"]
     layers = []
     for longest, keys, values, length in zip(context[1], *children, strict=True):

@@ -274,7 +274,7 @@ def _differs(
     except Exception as error:  # of ONNX Runtime, which raises many
         return f"the graph does not run without a past: {error}"
     program.release()
-    names = Signature.of(metadata.in_spec, metadata.out_spec).results
+    names = Signature.of(metadata.in_spec, metadata.out_spec).tensors
     differences = (
         f"output '{name}' of the first run: {what}"
         for name, got, want in zip(names, found, wanted, strict=True)

@@ -16,7 +16,8 @@ from sardonyx._base.errors import OnnxExporterError, refusal, usage_error
 from sardonyx._model.inputs import feed_of, values_in
 from sardonyx._model.program import ONNXProgram
 from sardonyx._transformers_private.caches import is_cache
-from sardonyx._transformers_private.structures import flatten, unflatten
+from sardonyx._transformers_private.structures import flatten, symbolic_leaves, unflatten
+from sardonyx._transformers_private.trees import Number
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,20 @@ class Signature:
         arguments: by argument the names of graph inputs, in the order of its tensors.
         caches: arguments that a run may leave out, or give without tokens.
         description: of the result, as `structures` has it.
-        results: the names of graph outputs, in the order of the result's tensors.
+        results: the names of graph outputs, in the order of the result's tensors and numbers.
+        numbers: those of them that are numbers of a cache, as a size that it holds.
     """
 
     arguments: Mapping[str, Sequence[str]]
     caches: Sequence[str]
     description: Any
     results: Sequence[str]
+    numbers: Sequence[str] = ()
+
+    @property
+    def tensors(self) -> list[str]:
+        """The names of graph outputs, in the order of the result's tensors."""
+        return [name for name in self.results if name not in self.numbers]
 
     @property
     def in_spec(self) -> str:
@@ -52,7 +60,13 @@ class Signature:
     @property
     def out_spec(self) -> str:
         """The result as JSON."""
-        return json.dumps({"description": self.description, "results": self.results})
+        return json.dumps(
+            {
+                "description": self.description,
+                "results": self.results,
+                "numbers": list(self.numbers),
+            }
+        )
 
     @classmethod
     def of(cls, in_spec: str, out_spec: str) -> Signature:
@@ -108,15 +122,43 @@ def signature_of(program: ONNXProgram, inputs: Mapping[str, Any], result: Any) -
         argument: _named(flatten(value)[0], names, f"argument '{argument}'")
         for argument, value in inputs.items()
     }
-    leaves, description = flatten(result)
+    leaves, description = flatten(result, _result_spec(program))
+    numbers = _names_of_numbers(program)
     values = values_in(result)
-    outputs = _names_by_tensor(program.output_names[: len(values)], values)
+    others = [name for name in program.output_names if name not in numbers]
+    outputs = _names_by_tensor(others[: len(values)], values)
+    unused = iter(numbers)
+    for leaf in leaves:
+        if isinstance(leaf, Number):
+            outputs[id(leaf)] = [next(unused)]
     return Signature(
         {argument: found for argument, found in arguments.items() if found},
         [name for name, value in inputs.items() if is_cache(value)],
         description,
         _named(leaves, outputs, "the result", repeats=True),
+        numbers,
     )
+
+
+def _result_spec(program: ONNXProgram) -> Any:
+    """The TreeSpec of the result in the captured program, if it has one."""
+    return getattr(getattr(program.captured, "call_spec", None), "out_spec", None)
+
+
+def _names_of_numbers(program: ONNXProgram) -> list[str]:
+    """The outputs that are numbers of caches and other objects, as the sizes they hold."""
+    symbolic = symbolic_leaves(_result_spec(program))
+    if not any(symbolic):
+        return []
+    specs = program.captured.graph_signature.output_specs
+    results = [spec.arg for spec in specs if spec.kind.name == "USER_OUTPUT"]
+    # As in `values_in`: None and strings of a result are no outputs.
+    flags = [
+        flag
+        for flag, argument in zip(symbolic, results, strict=True)
+        if not hasattr(argument, "value") or not isinstance(argument.value, (str, type(None)))
+    ]
+    return [name for name, flag in zip(program.output_names, flags, strict=False) if flag]
 
 
 def _names_by_tensor(names: Sequence[str], values: Sequence[Any]) -> dict[int, list[str]]:
