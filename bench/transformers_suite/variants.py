@@ -58,7 +58,7 @@ class Suite:
         config: makes the configuration, of `dynamic` and `optimize`.
     """
 
-    def __init__(self, tests: types.ModuleType, exporter: Any, config: Any) -> None:
+    def __init__(self, tests: Any, exporter: Any, config: Any) -> None:
         self._exceptions = dict(tests.EXPORT_SKIPS)
         self._outcome = _Outcome()
         self._exporter = exporter

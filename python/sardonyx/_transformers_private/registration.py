@@ -184,12 +184,26 @@ _SIDES = ["self_attention_cache", "cross_attention_cache"]
 
 
 def _flatten_pair(cache: Any) -> tuple[list[Any], Any]:
-    return [getattr(cache, name) for name in _SIDES], _SIDES
+    sides = [getattr(cache, name) for name in _SIDES]
+    updated = getattr(cache, "is_updated", None)
+    if not isinstance(updated, dict) or not any(map(_is_static, sides)):
+        return sides, _SIDES
+    # The length of a static cache is data: a new cache would ask it whether there are keys.
+    return sides, [_SIDES, [[layer, bool(known)] for layer, known in updated.items()]]
 
 
-def _unflatten_pair(children: Iterable[Any], _: Any) -> Any:
+def _is_static(cache: Any) -> bool:
+    return isinstance(cache, sys.modules["transformers.cache_utils"].StaticCache)
+
+
+def _unflatten_pair(children: Iterable[Any], context: Any) -> Any:
     known: Any = sys.modules["transformers.cache_utils"]
-    return known.EncoderDecoderCache(*children)
+    if context == _SIDES or not isinstance(context, list):
+        return known.EncoderDecoderCache(*children)
+    cache = known.EncoderDecoderCache.__new__(known.EncoderDecoderCache)
+    vars(cache).update(zip(_SIDES, children, strict=True))
+    cache.is_updated = dict(context[1])
+    return cache
 
 
 _LENGTH = "cumulative_length"

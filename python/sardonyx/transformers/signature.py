@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -39,6 +39,7 @@ class Signature:
         description: of the result, as `structures` has it.
         results: the names of graph outputs, in the order of the result's tensors and numbers.
         numbers: those of them that are numbers of a cache, as a size that it holds.
+        fixed: by argument the elements, as lists, that the graph has for it; it takes no others.
     """
 
     arguments: Mapping[str, Sequence[str]]
@@ -46,6 +47,7 @@ class Signature:
     description: Any
     results: Sequence[str]
     numbers: Sequence[str] = ()
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def tensors(self) -> list[str]:
@@ -55,7 +57,7 @@ class Signature:
     @property
     def in_spec(self) -> str:
         """The arguments as JSON."""
-        return json.dumps({"arguments": self.arguments, "caches": self.caches})
+        return json.dumps({"arguments": self.arguments, "caches": self.caches, "fixed": self.fixed})
 
     @property
     def out_spec(self) -> str:
@@ -76,6 +78,14 @@ class Signature:
     def feed(self, given: Mapping[str, Any], declared: Sequence[GraphInput]) -> dict[str, Any]:
         """The graph's inputs by name, for arguments of the model. A cache that is not given, or
         that is empty, is a cache of no tokens. UsageError where another argument is missing."""
+        for argument, values in self.fixed.items():
+            value = given.get(argument)
+            if value is not None and value.tolist() != values:
+                raise usage_error(
+                    f"the graph was exported for {argument}={values}, which its number of steps "
+                    f"depends on; it was called with {value.tolist()}",
+                    "export the model with an example of these values",
+                )
         feed: dict[str, Any] = {}
         missing = []
         for argument, names in self.arguments.items():
@@ -110,9 +120,14 @@ def _sizes_in(feed: Mapping[str, Any], declared: Sequence[GraphInput]) -> dict[A
     }
 
 
-def signature_of(program: ONNXProgram, inputs: Mapping[str, Any], result: Any) -> Signature:
+def signature_of(
+    program: ONNXProgram,
+    inputs: Mapping[str, Any],
+    result: Any,
+    fixed: Mapping[str, torch.Tensor] | None = None,
+) -> Signature:
     """The signature of a program that was exported for these inputs, and of what the model returned
-    for them in eager PyTorch.
+    for them in eager PyTorch, with the arguments `fixed` that are constants of the program.
 
     SX1016 where arguments or results hold something that is no input or output of the program.
     """
@@ -137,6 +152,7 @@ def signature_of(program: ONNXProgram, inputs: Mapping[str, Any], result: Any) -
         description,
         _named(leaves, outputs, "the result", repeats=True),
         numbers,
+        {name: value.tolist() for name, value in (fixed or {}).items()},
     )
 
 
