@@ -25,6 +25,7 @@ from .shapes.clamped_slices import clamped_slices
 from .shapes.dim_names import constant_dims, equal_dims
 from .shapes.dim_spec import Leaf
 from .shapes.dynamic_shapes import DynamicShapes
+from .shapes.example_sizes import check_example
 from .shapes.kept_axes import check_squeezes, kept_axes, symbols_of_ones
 from .shapes.ranges import bounded_dims, is_least_raised
 from .shapes.short_slices import short_chunks, short_slices
@@ -140,6 +141,7 @@ def capture(
                 is_kept = False
                 if not _is_script(program):
                     check_squeezes(program)
+                    check_example(program, (args, kwargs), dynamic.leaves)
                     is_kept = bool(kept_axes(program))
                     check_numbers(_whole(program), model, specializations)
                     notes += _notes_of_sizes(program, dynamic, places, guards)
@@ -372,6 +374,7 @@ def _quick_attempt(
                 stops_at_ifs=stops_at_ifs,
             )
     try:
+        check_example(program, (args, kwargs), dynamic.leaves)
         check_squeezes(program, symbols_of_ones(program, (args, kwargs), dynamic.leaves))
         notes = _notes_of_sizes(program, dynamic, places, guards)
         notes += short_chunks(program, dynamic.leaves)
