@@ -50,11 +50,29 @@ def gpt_oss(**changes: Any) -> Block:
     return Block(config, transformers.GptOssForCausalLM)
 
 
+class OtherRouter(torch.nn.Module):
+    """The Softmax of all scores, of which the chosen ones add up to 1 or not."""
+
+    def __init__(self, block: Block, normalizes: bool) -> None:
+        super().__init__()
+        self.block, self.normalizes = block.block, normalizes
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = x.reshape(-1, x.shape[-1])
+        router = self.block.router
+        scores = torch.nn.functional.linear(rows, router.weight, router.bias).softmax(-1)
+        weights, chosen = scores.topk(2, -1)
+        if self.normalizes:
+            weights = weights / weights.sum(-1, keepdim=True)
+        found: torch.Tensor = self.block.experts(rows, chosen, weights)
+        return found.reshape(x.shape)
+
+
 def mixtral() -> Block:
     return Block(transformers.MixtralConfig(**SIZES), transformers.MixtralForCausalLM)
 
 
-def exported(block: Block, width: int = 64, runtime: Any = RUNTIME) -> Any:
+def exported(block: torch.nn.Module, width: int = 64, runtime: Any = RUNTIME) -> Any:
     tokens = torch.export.Dim("tokens", max=512)
     return sardonyx.export(
         block, (torch.randn(1, 5, width),), dynamic_shapes=({1: tokens},), target_runtime=runtime
@@ -65,7 +83,7 @@ def kinds(model: onnx.ModelProto) -> Counter[str]:
     return Counter(node.op_type for node in model.graph.node)
 
 
-def largest_error(model: onnx.ModelProto, block: Block, width: int = 64) -> float:
+def largest_error(model: onnx.ModelProto, block: torch.nn.Module, width: int = 64) -> float:
     """Relative to the largest number, over some sizes."""
     session = open_session(model.SerializeToString())
     errors = []
@@ -96,6 +114,16 @@ def test_gates_that_alternate_are_one_operator(each: int) -> None:
         "swiglu_limit": 7.0,
         "normalize_routing_weights": 1,
     }
+    assert largest_error(made, block) < 1e-5
+
+
+@pytest.mark.parametrize("normalizes", [True, False])
+def test_scores_of_all_experts(normalizes: bool) -> None:
+    block = OtherRouter(gpt_oss(), normalizes)
+    made = exported(block).model_proto
+    (experts,) = [node for node in made.graph.node if node.op_type == "MoE"]
+    attributes = {a.name: onnx.helper.get_attribute_value(a) for a in experts.attribute}
+    assert attributes["normalize_routing_weights"] == normalizes
     assert largest_error(made, block) < 1e-5
 
 
