@@ -235,7 +235,7 @@ screenshots: site
 page-screenshot: wasm browser-driver
 	tools/setup.sh --screenshots
 	PYTHONPATH="$(abspath $(BROWSER_PACKAGES)):$(abspath $(BUILD))/python" \
-	  SARDONYX_BUILD="$(abspath $(BUILD))" $(PYTHON) -m tools.take_page_screenshot
+	  SARDONYX_BUILD="$(abspath $(BUILD))" $(PYTHON) -m tests.wasm.picture
 
 # The examples, run and checked; those that need a package that is missing say so.
 test-examples: build

@@ -13,11 +13,12 @@ from pathlib import Path
 import torch
 import transformers
 from playwright.sync_api import sync_playwright
+
 from tests.viewer.browser.driving import ARGUMENTS, CHROMIUM
 from tests.wasm.module import BUILD
 from tests.wasm.serving import serving
 
-PICTURE = Path(__file__).parents[1] / "docs" / "screenshots" / "page.png"
+PICTURE = Path(__file__).parents[2] / "docs" / "screenshots" / "page.png"
 READY = 60_000  # milliseconds
 
 
