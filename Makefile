@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-cuda bench-kernels bench-large bench-makers bench-optimize bench-llm bench-quantize quantize-sweep bench-weights architectures hf-sweep libtorch detection node-models targets webgpu update-onnx sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep browser-tests wasm wasm-models format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-cuda bench-kernels bench-large bench-makers bench-optimize bench-llm bench-quantize quantize-sweep bench-weights architectures hf-sweep libtorch detection node-models targets webgpu update-onnx sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep browser-driver browser-tests wasm wasm-models page-screenshot format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -55,6 +55,7 @@ help:
 	@echo "make browser-tests  the viewer in headless Chromium"
 	@echo "make wasm      the library as WebAssembly, the page without a server, and its tests"
 	@echo "make wasm-models  100 models by the WebAssembly module and by the command: the same bytes"
+	@echo "                (ARGS=--browser: on the page, in Chromium)"
 	@echo "make test-examples   what is in examples/, run"
 	@echo "make libtorch  the header for programs with libtorch, built and run (a minute of compiling)"
 	@echo "make detection  torchvision's detection models, in an environment of their own (6 GB)"
@@ -193,10 +194,11 @@ elsewhere:
 
 # The viewer in headless Chromium. Playwright goes into a folder of its own.
 BROWSER_PACKAGES ?= .cache/browser
-browser-tests: build
+browser-driver:
 	tools/setup.sh --browser
 	test -d "$(BROWSER_PACKAGES)" || \
 	  $(PYTHON) -m pip install -qq --target "$(BROWSER_PACKAGES)" playwright==1.65.2
+browser-tests: build browser-driver
 	PYTHONPATH="$(abspath $(BROWSER_PACKAGES)):$(abspath $(BUILD))/python" SARDONYX_BUILD="$(abspath $(BUILD))" \
 	  $(PYTHON) -m pytest -q -rs -s tests/viewer/browser
 
@@ -210,8 +212,9 @@ wasm: build
 	ninja -C build-wasm -j$(JOBS) --quiet
 	$(RUN) $(PYTHON) -m pytest -q -rs tests/wasm
 
-wasm-models: wasm
-	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.wasm $(ARGS)
+wasm-models: wasm $(if $(findstring --browser,$(ARGS)),browser-driver)
+	PYTHONPATH="$(abspath $(BROWSER_PACKAGES)):$(abspath $(BUILD))/python" \
+	  SARDONYX_BUILD="$(abspath $(BUILD))" OMP_NUM_THREADS=1 $(PYTHON) -m tests.wasm $(ARGS)
 
 # The site, in build-site/site, by tools of an environment of its own.
 SITE_VENV ?= .venv-site
@@ -228,6 +231,11 @@ screenshots: site
 	tools/setup.sh --screenshots
 	$(RUN) PYTHON="$(PYTHON)" tools/take_screenshots.sh
 	$(RUN) PYTHON="$(PYTHON)" tools/take_viewer_screenshots.sh
+
+page-screenshot: wasm browser-driver
+	tools/setup.sh --screenshots
+	PYTHONPATH="$(abspath $(BROWSER_PACKAGES)):$(abspath $(BUILD))/python" \
+	  SARDONYX_BUILD="$(abspath $(BUILD))" $(PYTHON) -m tests.wasm.picture
 
 # The examples, run and checked; those that need a package that is missing say so.
 test-examples: build

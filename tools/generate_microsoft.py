@@ -27,6 +27,7 @@ EMITTED = (
     "GroupQueryAttention",
     "LinearAttention",
     "MatMulNBits",
+    "MoE",
     "MultiHeadAttention",
     "QuickGelu",
     "RotaryEmbedding",

@@ -38,8 +38,8 @@ SARDONYX_API const char* sardonyx_version(void); /* "0.1.0"; not to be freed */
 SARDONYX_API sardonyx_options* sardonyx_options_new(void);
 /* Names are those of the command line without dashes, numbers are written out, flags are "true" or
  * "false": opset, runtime, input-names, output-names, optimize, keep-weights, plugin, fall-through,
- * input, dynamic, external-data, metadata, disable, stop-after. What is a list there takes one more
- * each time. 0, or SX1005 in `*error` for a name or value that there is not. */
+ * input, dynamic, external-data, metadata, disable, stop-after, record-rules. What is a list there
+ * takes one more each time. 0, or SX1005 in `*error` for a name or value that there is not. */
 SARDONYX_API int sardonyx_options_set(sardonyx_options* options, const char* name,
                                       const char* value, sardonyx_error** error);
 SARDONYX_API void sardonyx_options_free(sardonyx_options* options);

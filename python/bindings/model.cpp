@@ -93,11 +93,13 @@ Model convert(Program& program, ConvertOptions options, const nb::dict& translat
 nb::tuple simplify(Model& model, std::optional<std::int64_t> opset, const std::string& runtime,
                    const std::string& stop_after, const std::vector<std::string>& disable,
                    const PrecisionOptions& precision, bool functions, bool inline_functions,
-                   bool freeze_initializers, bool is_as_read, const DimOptions& dims) {
+                   bool freeze_initializers, bool is_as_read, const DimOptions& dims,
+                   bool record_rules) {
   const auto run = [&] {
     const nb::gil_scoped_release released;
-    return sardonyx::simplify(model, {opset, runtime, stop_after, disable, precision, functions,
-                                      inline_functions, freeze_initializers, is_as_read, dims});
+    return sardonyx::simplify(
+        model, {opset, runtime, stop_after, disable, precision, functions, inline_functions,
+                freeze_initializers, is_as_read, dims, record_rules});
   };
   const OptimizationReport done = run();
   nb::list applied;
@@ -216,6 +218,7 @@ void bind_options(nb::module_& module) {
       .def_rw("disable", &Options::disable)
       .def_rw("precision", &Options::precision)
       .def_rw("dims", &Options::dims)
+      .def_rw("record_rules", &Options::record_rules)
       .def_prop_rw(
           "target_runtime", [](const Options& self) { return self.runtime; },
           [](Options& self, std::string name) { self.runtime = std::move(name); })
@@ -276,7 +279,7 @@ void bind_model(nb::module_& module) {
       "Simplifies in place; the names of the passes that changed something.");
   module.def("simplify", &simplify, "model"_a, nb::kw_only(), "opset"_a.none(), "runtime"_a,
              "stop_after"_a, "disable"_a, "precision"_a, "functions"_a, "inline_functions"_a,
-             "freeze_initializers"_a, "is_as_read"_a, "dims"_a,
+             "freeze_initializers"_a, "is_as_read"_a, "dims"_a, "record_rules"_a,
              "Simplifies in place: what was applied, (name, count) each; what was declined, (rule, "
              "node, reason) each; the weights of another type; the nodes before and after.");
   module.def("set_threads", &sardonyx::set_threads, "count"_a,

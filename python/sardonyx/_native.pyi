@@ -112,6 +112,7 @@ class ConvertOptions:
     disable: Sequence[str]
     precision: PrecisionOptions
     dims: DimOptions
+    record_rules: bool
 
 def result_types(
     op: str, args: list[Any], kwargs: dict[str, Any]
@@ -171,6 +172,7 @@ def simplify(
     freeze_initializers: bool,
     is_as_read: bool,
     dims: DimOptions,
+    record_rules: bool,
 ) -> tuple[list[tuple[str, int]], list[tuple[str, str, str]], list[WeightPrecision], int, int]: ...
 def set_threads(count: int) -> None: ...
 def rule_names() -> list[str]: ...

@@ -94,6 +94,10 @@ const std::map<std::string_view, Set>& setters() {
          o.convert.disable.push_back(v);
          o.optimize.disable.push_back(v);
        }},
+      {"record-rules",
+       [](auto& o, auto name, auto& v) {
+         o.convert.record_rules = o.optimize.record_rules = flag(name, v);
+       }},
       {"stop-after",
        [](auto& o, auto, auto& v) { o.convert.stop_after = o.optimize.stop_after = v; }},
       {"external-data",

@@ -18,6 +18,8 @@ class MappedFile {
   // Throws Error (SX1101) naming the path and the system's reason; a directory, a pipe or a device
   // is refused. An empty file gives empty bytes.
   explicit MappedFile(std::string path);
+  // The first `most` bytes alone, or as many as there are.
+  MappedFile(std::string path, std::uint64_t most);
   ~MappedFile();
 
   MappedFile(MappedFile&& other) noexcept;

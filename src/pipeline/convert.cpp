@@ -84,7 +84,8 @@ std::unique_ptr<onnx::Model> convert_once(std::int64_t wanted, const targets::Ta
                                    .limits = {},
                                    .tuning = target.tuning,
                                    .disabled = passes::current_names(options.disable),
-                                   .record_rules = options.record_rules};
+                                   .record_rules = options.record_rules,
+                                   .quantizes_weights = quantizes_weights(options.precision)};
   const bool late = options.optimize && fuses_in_half(target, options.precision);
   OptimizationReport done;
   const std::int64_t before = onnx::count_nodes(*model->graph);

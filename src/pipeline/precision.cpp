@@ -57,6 +57,10 @@ precision::Report to_blocks(onnx::Model& model, const PrecisionOptions& options,
 
 }  // namespace
 
+bool quantizes_weights(const PrecisionOptions& options) {
+  return !types_of(options).blocks.empty();
+}
+
 base::DType half_of(const PrecisionOptions& options) {
   const std::string half = types_of(options).half;
   return half.empty()     ? base::DType::kUndefined

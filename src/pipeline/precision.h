@@ -17,6 +17,9 @@ void check(const PrecisionOptions& options);
 // What float32 becomes; undefined where it stays.
 base::DType half_of(const PrecisionOptions& options);
 
+// Whether weights are quantized in blocks.
+bool quantizes_weights(const PrecisionOptions& options);
+
 // The opset that the weights need: block-wise quantization needs opset 21, unless the target has
 // contrib operators for it. `default_opset` is used where none was `requested`. Throws SX1815 where
 // an older one was.

@@ -57,6 +57,10 @@ bool is_filled_beyond(const Node* node, double largest) {
   return std::isfinite(number) && std::abs(number) > largest;
 }
 
+bool is_filled(const ValueInfo* value) {
+  return value->producer != nullptr && value->producer->is(Op::kConstantOfShape);
+}
+
 // Whether a product of integers gives it, perhaps moved or with a bias.
 bool is_sum_of_integers(const ValueInfo* value) {
   while (value != nullptr && value->producer != nullptr) {
@@ -71,6 +75,12 @@ bool is_sum_of_integers(const ValueInfo* value) {
 bool is_sum_of_integers(const Node* node) {
   return node->is(Op::kCast) && node->input(0) != nullptr &&
          base::is_integer(node->input(0)->dtype) && is_sum_of_integers(node->input(0));
+}
+
+// Whether it adds up elements by their place.
+bool adds_by_place(const Node* node) {
+  return (node->is(Op::kScatterElements) || node->is(Op::kScatterND)) &&
+         node->string_or("reduction", "none") == "add";
 }
 
 bool is_small(const ValueInfo* value) { return value->constant->element_count() <= kFewElements; }
@@ -115,7 +125,8 @@ MixedPrecisionPlan::MixedPrecisionPlan(onnx::Model& model, const HalfOptions& op
       fixed_(model.value_count(), false),
       limited_(model.value_count(), false),
       wide_(model.value_count(), false),
-      sums_(model.value_count(), false) {
+      sums_(model.value_count(), false),
+      repeated_(model.value_count(), false) {
   visit(model.graph);
   for (const onnx::Function& function : model.functions)
     if (function.body != nullptr) visit(function.body);
@@ -152,7 +163,9 @@ void MixedPrecisionPlan::visit(const Node* node) {
   if (is_fixed)
     for (const ValueInfo* output : node->outputs)
       if (output != nullptr) fixed_[output->id] = true;
-  if (is_of_integers(node) || (is_fixed && computes(node))) return keep_exact(node);
+  if (repeats_constant(node)) repeated_[node->outputs[0]->id] = true;
+  if (is_of_integers(node) || counts(node) || (is_fixed && computes(node))) return keep_exact(node);
+  if (decides_by_integers(node)) return;
   const bool unfit = reads_unfit(node);
   half_[node->id] = !is_kept && !unfit && !reads_sums(node) && !stays(node);
   mark_sums(node);
@@ -249,6 +262,33 @@ bool MixedPrecisionPlan::is_of_constants(const Node* node) const {
   return std::ranges::all_of(node->inputs, [&](const ValueInfo* input) {
     return input == nullptr || is_constant(input) || fixed_[input->id];
   });
+}
+
+bool MixedPrecisionPlan::repeats_constant(const Node* node) const {
+  if (!node->is(Op::kExpand) && !node->is(Op::kTile)) return false;
+  const ValueInfo* input = node->inputs[0];
+  return is_single(input) && (is_constant(input) || repeated_[input->id]);
+}
+
+// Halves count to 2048 or 256 and no further.
+bool MixedPrecisionPlan::counts(const Node* node) const {
+  if (!adds_by_place(node)) return false;
+  return std::ranges::all_of(node->inputs, [&](const ValueInfo* input) {
+    return !is_single(input) || is_constant(input) || exact_[input->id] || repeated_[input->id] ||
+           is_filled(input);
+  });
+}
+
+// Whether all real numbers that it reads are exact, and it gives none: a comparison.
+bool MixedPrecisionPlan::decides_by_integers(const Node* node) const {
+  if (version_of(node) == nullptr || std::ranges::any_of(node->outputs, is_single)) return false;
+  bool any = false;
+  for (const ValueInfo* input : node->inputs) {
+    if (!is_single(input) || is_constant(input)) continue;
+    if (!exact_[input->id]) return false;
+    any = true;
+  }
+  return any;
 }
 
 // Whether numbers are rounded on the way, here or before: what only moves them may move halves.

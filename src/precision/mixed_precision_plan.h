@@ -45,6 +45,9 @@ class MixedPrecisionPlan {
   bool is_of_integers(const onnx::Node* node) const;
   bool is_of_constants(const onnx::Node* node) const;
   bool computes(const onnx::Node* node) const;
+  bool repeats_constant(const onnx::Node* node) const;
+  bool counts(const onnx::Node* node) const;
+  bool decides_by_integers(const onnx::Node* node) const;
   void keep_exact(const onnx::Node* node);
   void mark_sums(const onnx::Node* node);
   bool reads_sums(const onnx::Node* node) const;
@@ -52,12 +55,13 @@ class MixedPrecisionPlan {
 
   const HalfOptions& options_;
   std::vector<Pattern> keep_;
-  std::vector<bool> half_;     // by the node's id
-  std::vector<bool> exact_;    // by the value's: of integers alone, or computed of constants
-  std::vector<bool> fixed_;    // by the value's: of constants alone, moved or computed
-  std::vector<bool> limited_;  // by the value's
-  std::vector<bool> wide_;     // by the value's: may be beyond half
-  std::vector<bool> sums_;     // by the value's: of a product of integers, without their scale
+  std::vector<bool> half_;      // by the node's id
+  std::vector<bool> exact_;     // by the value's: of integers alone, or computed of constants
+  std::vector<bool> fixed_;     // by the value's: of constants alone, moved or computed
+  std::vector<bool> limited_;   // by the value's
+  std::vector<bool> wide_;      // by the value's: may be beyond half
+  std::vector<bool> sums_;      // by the value's: of a product of integers, without their scale
+  std::vector<bool> repeated_;  // by the value's: a constant, as often as a shape says
   std::unordered_map<const onnx::Tensor*, HalfValues> values_;
   std::vector<Stayed> stayed_;
 };

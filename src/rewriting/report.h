@@ -33,6 +33,8 @@ struct Options {
   std::vector<std::string> disabled = {};
   // Whether nodes have the names of the rules that made or changed them, as their metadata.
   bool record_rules = false;
+  // Whether weights are quantized afterwards, which finds them in products.
+  bool quantizes_weights = false;
 };
 
 // A rule that had found what it looks for, and left it as it is.

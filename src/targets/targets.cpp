@@ -161,7 +161,7 @@ std::span<const Target> targets() {
                       "`--explain` lists.",
              .opset = 23,
              .releases = onnxruntime_cuda_releases(),
-             .rules = onnxruntime_tables(),
+             .rules = onnxruntime_cuda_tables(),
              .fusions = onnxruntime_cuda_fusions(),
              .has_quantized_operators = true,
              .source = "kernels: what ONNX Runtime 1.31 registers; opset and fusions: run on an "
@@ -173,7 +173,7 @@ std::span<const Target> targets() {
                       "In float16 and bfloat16 past and present share a buffer.",
              .opset = 23,
              .releases = onnxruntime_cuda_releases(),
-             .rules = onnxruntime_tables(),
+             .rules = onnxruntime_cuda_tables(),
              .fusions = onnxruntime_genai_cuda_fusions(),
              .has_quantized_operators = true,
              .source = "as onnxruntime-cuda; files run with onnxruntime-genai 0.18 on the CPU",

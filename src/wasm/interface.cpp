@@ -16,8 +16,8 @@
 namespace sardonyx::wasm {
 namespace {
 
-// Files are read where they are, so the module's memory is the only limit.
-constexpr std::uint64_t kMaxUpload = std::uint64_t{1} << 32;
+// Files are read where they are, so the module's memory is the only limit to what is read of them.
+constexpr std::uint64_t kMaxUpload = std::uint64_t{1} << 53;
 
 serve::Service& service() {
   static serve::Service the_service({.token = {}, .host = {}, .max_upload = kMaxUpload});

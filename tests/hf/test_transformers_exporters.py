@@ -117,6 +117,62 @@ def test_a_result_of_several_structures_is_made_again() -> None:
         made(x=given["x"])  # no cache: nothing stands for it
 
 
+def test_a_static_cache_before_its_first_run_is_an_argument_and_its_sizes_are_results() -> None:
+    class Writes(torch.nn.Module):
+        def forward(self, x: torch.Tensor, cache: Any) -> Any:
+            keys, values = cache.update(x, x + 1, 0)
+            return {"cache": cache, "sum": (keys * values).sum()}
+
+    def inputs(batch: int) -> dict[str, Any]:
+        x = torch.arange(batch * 12, dtype=torch.float32).reshape(batch, 1, 3, 4)
+        cache = transformers.cache_utils.DynamicCache()
+        cache.layers = [transformers.cache_utils.StaticLayer(8)]
+        return {"x": x, "cache": cache}
+
+    made = SardonyxExporter().export(Writes(), inputs(2), {"dynamic": True})
+    result, expected = made(**inputs(5)), Writes()(**inputs(5))
+    torch.testing.assert_close(result["sum"], expected["sum"])
+    layer = result["cache"].layers[0]
+    torch.testing.assert_close(layer.keys, expected["cache"].layers[0].keys)
+    assert layer.batch_size == 5
+    assert int(layer.cumulative_length) == 3
+
+
+def test_elements_that_a_model_takes_for_numbers_are_constants_of_the_graph() -> None:
+    class Splits(torch.nn.Module):
+        def forward(self, x: torch.Tensor, grids: torch.Tensor) -> torch.Tensor:
+            images = [[x] * width for height, width in grids.tolist() for _ in range(height)]
+            return torch.cat([each for image in images for each in image])
+
+    given = {"x": torch.ones(2, 3), "grids": torch.tensor([[1, 2], [2, 1]])}
+    made = SardonyxExporter().export(Splits(), given, {"dynamic": True})
+    x = torch.randn(5, 3)
+    torch.testing.assert_close(made(**{**given, "x": x}), Splits()(x, given["grids"]))
+    with pytest.raises(UsageError, match=r"exported for grids=\[\[1, 2\], \[2, 1\]\]"):
+        made(x=x, grids=torch.tensor([[2, 2]]))
+
+
+def test_static_caches_of_an_encoder_and_a_decoder_know_which_have_keys() -> None:
+    class Reads(torch.nn.Module):
+        def forward(self, x: torch.Tensor, cache: Any) -> torch.Tensor:
+            keys, _ = cache.self_attention_cache.update(x, x, 0)
+            is_known = cache.is_updated.get(0, False)
+            return keys + cache.cross_attention_cache.layers[0].keys.sum() if is_known else keys
+
+    def inputs(value: float) -> dict[str, Any]:
+        sides = []
+        for _ in range(2):
+            side = transformers.StaticCache(transformers.LlamaConfig(**_SIZES), max_cache_len=6)
+            side.update(torch.full((2, 4, 3, 8), value), torch.ones(2, 4, 3, 8), 0)
+            side.update(torch.full((2, 4, 3, 8), value), torch.ones(2, 4, 3, 8), 1)
+            sides.append(side)
+        cache = transformers.EncoderDecoderCache(*sides)
+        return {"x": torch.full((2, 4, 2, 8), value), "cache": cache}
+
+    made = SardonyxExporter().export(Reads(), inputs(2.0), {})
+    torch.testing.assert_close(made(**inputs(3.0)), Reads()(**inputs(3.0)))
+
+
 def test_what_the_backend_does_not_take_is_an_error() -> None:
     exporter = SardonyxExporter()
     linear, given = torch.nn.Linear(2, 2), {"input": torch.ones(1, 2)}

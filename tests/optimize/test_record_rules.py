@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+import torch
 from onnx import TensorProto, helper, numpy_helper
 
+import sardonyx
 from tests.harness.command import run_command
 
 KEY = "sardonyx.rules"
@@ -86,3 +88,23 @@ def test_of_programs(tmp_path: Path) -> None:
     assert run_command("convert", program, "-o", second, "--record-rules").returncode == 0
     assert rules(onnx.load(first)) == {}
     assert len(onnx.load(first).graph.node) == len(onnx.load(second).graph.node)
+
+
+class Gated(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.sigmoid(x)
+
+
+def test_in_python(model: Path) -> None:
+    options = {"runtime": "standard", "record_rules": True}
+    found = rules(sardonyx.optimize(model, **options).model.model_proto)
+    assert found["Conv"] == "fold-batch-norm"
+    assert rules(sardonyx.optimize(model, runtime="standard").model.model_proto) == {}
+
+
+def test_of_exports() -> None:
+    settings = {"opset_version": 24, "target_runtime": "standard"}
+    exported = sardonyx.export(Gated(), (torch.ones(2, 3),), record_rules=True, **settings)
+    assert "raise-swish" in rules(exported.model_proto)["Swish"]
+    exported = sardonyx.export(Gated(), (torch.ones(2, 3),), **settings)
+    assert rules(exported.model_proto) == {}

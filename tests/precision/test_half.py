@@ -274,3 +274,31 @@ def test_sums_of_integers_are_scaled_before_they_are_rounded() -> None:
     proto, result, _ = halved(nodes, weights, x=2)
     x = np.ones((3, 64), np.float32)
     np.testing.assert_allclose(run(result, x=x), run(proto, x=x), rtol=5e-3, atol=5e-2)
+
+
+class Counts(torch.nn.Module):
+    """How often each number occurs, and which places are before another one."""
+
+    def forward(self, ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        counted = torch.histc(ids.float(), 4, 0, 3).long()
+        places = torch.arange(ids.shape[0], device=ids.device).float()
+        return counted, places < 2999.0
+
+
+@pytest.mark.parametrize("runtime", ["onnxruntime", "onnxruntime-cuda"])
+@pytest.mark.parametrize("to", ["fp16", "bf16"])
+def test_counts_and_places_are_exact(to: Any, runtime: Any) -> None:
+    """Beyond 2048 and 256, where whole numbers end in the half types."""
+    size = torch.export.Dim("size", max=100_000)
+    program = sardonyx.export(
+        Counts(), (torch.zeros(5, dtype=torch.int64),), dynamic_shapes=({0: size},),
+        target_runtime=runtime,
+    )  # fmt: skip
+    made, _ = sardonyx.optimize(program.model_proto, precision=to, runtime=runtime)
+    session = onnxruntime.InferenceSession(
+        made.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    ids = torch.randint(0, 4, (13_001,), generator=torch.Generator().manual_seed(0))
+    found = session.run(None, {session.get_inputs()[0].name: ids.numpy()})
+    for each, expected in zip(found, Counts()(ids), strict=True):
+        assert torch.equal(torch.from_numpy(each), expected)

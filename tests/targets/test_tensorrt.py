@@ -68,6 +68,78 @@ def test_maximum_of_a_row() -> None:
     assert ints(pool, "strides") == [1, 3]
 
 
+def same_as_pytorch(function: Callable[..., Any], *args: torch.Tensor) -> set[str]:
+    """The operators of a program that ONNX Runtime computes as PyTorch does, at other sizes too."""
+    size = torch.export.Dim("size", min=2, max=64)
+    shapes = (({0: size}, *(None for _ in args[1:])),)
+    others = [(torch.cat([args[0], args[0] * 2]), *args[1:])]
+    model = Program(function)
+    assert_exports(model, args, None, shapes, others, target_runtime=RUNTIME)
+    program = sardonyx.export(model, args, dynamic_shapes=shapes, target_runtime=RUNTIME)
+    return {node.op_type for node in program.model_proto.graph.node}
+
+
+@pytest.mark.parametrize("ceil", [False, True])
+def test_maximum_of_windows_with_gaps(ceil: bool) -> None:
+    image = torch.randn(2, 3, 9, 8)
+    options: dict[str, Any] = {"padding": 1, "ceil_mode": ceil}
+    found = same_as_pytorch(lambda x: functional.max_pool2d(x, 3, 2, dilation=2, **options), image)
+    assert "MaxPool" not in found
+    row = torch.randn(2, 3, 9)
+    found = same_as_pytorch(lambda x: functional.max_pool1d(x, 3, 2, dilation=2, **options), row)
+    assert "MaxPool" not in found
+    assert "MaxPool" in nodes(lambda x: functional.max_pool2d(x, 3, 2, **options), IMAGE)
+
+
+def pool_with_gaps(kind: str) -> None:
+    """PyTorch has no such layers, and third-party models do."""
+    value = onnx.helper.make_tensor_value_info
+    window = {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1], "strides": [2, 1]}
+    for dilations in ([1, 1], [2, 3]):
+        node = onnx.helper.make_node(kind, ["x"], ["y"], dilations=dilations, **window)
+        graph = onnx.helper.make_graph(
+            [node],
+            "pooling",
+            [value("x", onnx.TensorProto.FLOAT, ["n", 3, 9, 8])],
+            [value("y", onnx.TensorProto.FLOAT, None)],
+        )
+        opsets = [onnx.helper.make_opsetid("", 22)]
+        model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10)
+        made, _ = sardonyx.optimize(model, runtime=RUNTIME)
+        kinds = {each.op_type for each in made.graph.node}
+        assert (kind in kinds) == (dilations == [1, 1])
+        feeds = {"x": np.random.default_rng(0).standard_normal((4, 3, 9, 8), np.float32)}
+        for each in zip(*(session(m).run(None, feeds) for m in (model, made)), strict=True):
+            np.testing.assert_allclose(*each, rtol=1e-5, atol=1e-6)
+
+
+def test_mean_of_windows_with_gaps() -> None:
+    pool_with_gaps("AveragePool")
+
+
+def test_norm_of_windows_with_gaps() -> None:
+    pool_with_gaps("LpPool")
+
+
+def test_slices_that_are_combined() -> None:
+    rows = torch.tensor([1, 0, 1, 1])
+    columns = torch.tensor([0, 2, -1, 0])
+    updates = torch.randn(4, 5)
+
+    def slices(x: torch.Tensor, updates: torch.Tensor) -> torch.Tensor:
+        return x.index_put((rows, columns), updates, accumulate=True)
+
+    def elements(x: torch.Tensor, updates: torch.Tensor) -> torch.Tensor:
+        return x.index_put((rows, columns, rows), updates[:, 0], accumulate=True)
+
+    for function in (slices, elements):
+        found = same_as_pytorch(function, torch.randn(2, 3, 5), updates)
+        assert "ScatterElements" in found
+        assert "ScatterND" not in found
+    found = nodes(lambda x, updates: x.index_put((rows,), updates), torch.ones(2, 5), updates)
+    assert "ScatterND" in found
+
+
 def test_statistics_of_a_layer() -> None:
     def function(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         return torch.native_layer_norm(x, [8], None, None, 1e-5)

@@ -1,8 +1,9 @@
-"""python -m tests.wasm [--count 100]
+"""python -m tests.wasm [--count 100] [--browser]
 
 Models of the zoo, converted, and node models of the onnx package, optimized, by the WebAssembly
-module and by the command, whose bytes are compared. Prints a table of what differs, and exits with
-1 where something does. Captured programs are kept in .cache/wasm-models.
+module and by the command, whose bytes are compared: in Node.js, or on the page in Chromium. Prints
+a table of what differs, and exits with 1 where something does. Captured programs are kept in
+.cache/wasm-models.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def programs() -> Iterator[Path]:
 def node_models(folder: Path, count: int) -> Iterator[Path]:
     """Spread over all of them."""
     cases = load_cases()
-    for case in cases[:: max(1, len(cases) // count)][:count]:
+    for case in cases[:: max(1, len(cases) // max(1, count))][:count]:
         path = folder / f"{case.name}.onnx"
         path.write_bytes(case.data)
         yield path
@@ -66,6 +67,7 @@ def outcome(path: Path, output: Path, options: dict[str, Any]) -> bytes | str:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--browser", action="store_true", help="on the page, not in Node.js")
     arguments = parser.parse_args()
     if reason := why_not():
         print(reason, file=sys.stderr)
@@ -79,9 +81,9 @@ def main() -> int:
         jobs = [*jobs, *({"path": path, "options": {}} for path in models)][: arguments.count]
         for i, job in enumerate(jobs):
             job["output"] = folder / f"{i}-by-module.onnx"
-        done = run_jobs(jobs, timeout=3000)
+        results, where = on_page(jobs) if arguments.browser else in_node(jobs)
         different = 0
-        for i, (job, result) in enumerate(zip(jobs, done["results"], strict=True)):
+        for i, (job, result) in enumerate(zip(jobs, results, strict=True)):
             expected = outcome(job["path"], folder / f"{i}-by-command.onnx", job["options"])
             if "diagnostics" in result:
                 found: bytes | str = result["diagnostics"][0]["message"]
@@ -90,10 +92,21 @@ def main() -> int:
             if found != expected:
                 different += 1
                 print(f"{job['path'].stem} {job['options']}: {brief(found)}, not {brief(expected)}")
-        seconds = sum(result.get("elapsed", 0) for result in done["results"])
-    print(f"{len(jobs)} models, {different} differ; {seconds:.1f} s in the module, "
-          f"{done['peak'] / 1e6:.0f} MB at most")  # fmt: skip
+        seconds = sum(result.get("elapsed", 0) for result in results)
+    print(f"{len(jobs)} models, {different} differ; {seconds:.1f} s {where}")
     return 1 if different else 0
+
+
+def in_node(jobs: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+    done = run_jobs(jobs, timeout=3000)
+    return done["results"], f"in the module, {done['peak'] / 1e6:.0f} MB at most"
+
+
+def on_page(jobs: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+    # The browser's driver is installed by `make browser-tests` alone.
+    from tests.wasm.page_jobs import run_jobs_on_page
+
+    return run_jobs_on_page(jobs), "on the page, to drive it included"
 
 
 def brief(found: bytes | str) -> str:

@@ -2,35 +2,13 @@
 //
 // A job is {path, output, options, page}; its result has what `run` gives, or diagnostics, and the
 // seconds that adding and running took.
-import {closeSync, fstatSync, openSync, readSync, writeFileSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 
-const {load, SardonyxError} = await import(pathToFileURL(join(process.argv[2], 'index.js')));
-
-// A file on disk, read in slices as a browser's File is.
-class FileSource {
-  constructor(path) {
-    this.fd = openSync(path);
-    this.size = fstatSync(this.fd).size;
-  }
-
-  read(offset, to) {
-    for (let done = 0; done < to.length;)
-      done += readSync(this.fd, to, done, to.length - done, offset + done);
-  }
-
-  part(offset, size) {
-    const bytes = new Uint8Array(size);
-    this.read(offset, bytes);
-    return bytes;
-  }
-
-  close() {
-    closeSync(this.fd);
-  }
-}
+const partOfPackage = name => import(pathToFileURL(join(process.argv[2], name)));
+const {load, SardonyxError} = await partOfPackage('index.js');
+const {FileSource, writeSource} = await partOfPackage('node.js');
 
 function attempt(sardonyx, {path, name, output, options, page, data = []}) {
   const source = new FileSource(path), begun = performance.now();
@@ -38,9 +16,9 @@ function attempt(sardonyx, {path, name, output, options, page, data = []}) {
   try {
     const model = sardonyx.add(name ?? basename(path), source, {data: attached});
     const result = sardonyx.run(model, options);
-    if (output) writeFileSync(output, sardonyx.bytes(result.model));
-    const external = sardonyx.externalData(result.model);
-    if (output && external) writeFileSync(`${output}.data`, external);
+    if (output) writeSource(sardonyx.source(result.model), output);
+    const external = sardonyx.externalDataSource(result.model);
+    if (output && external) writeSource(external, `${output}.data`);
     const html = page ? sardonyx.page(result.model) : null;
     for (const each of [model, result.model]) sardonyx.remove(each);
     return {...result, html, elapsed: (performance.now() - begun) / 1000};
@@ -48,7 +26,7 @@ function attempt(sardonyx, {path, name, output, options, page, data = []}) {
     if (wrong instanceof SardonyxError) return {diagnostics: wrong.diagnostics};
     return {diagnostics: [{code: '', message: String(wrong.stack)}]};
   } finally {
-    source.close();
+    for (const each of [source, ...attached.map(([, file]) => file)]) each.close();
   }
 }
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.harness.command import run_command
 from tests.viewer.models import transformer
+from tests.wasm.models import dense_model
 from tests.wasm.module import BUILD, PACKAGE, run_jobs, why_not
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
@@ -140,6 +141,58 @@ const codes = run => {{
     done = subprocess.run(["node", path], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
+
+
+def test_files_larger_than_memory(folder: Path) -> None:
+    """Of weights the header is read; a model ends in a message."""
+    length = 5_000_000_000
+    tensor = {"dtype": "F32", "shape": [length // 4], "data_offsets": [0, length]}
+    header = json.dumps({"layer": tensor})
+    script = f"""
+const header = new TextEncoder().encode({json.dumps(header)});
+const start = new Uint8Array(8 + header.length);
+new DataView(start.buffer).setUint32(0, header.length, true);
+start.set(header, 8);
+let most = 0;
+const large = {{
+  size: start.length + {length},
+  read(offset, to) {{
+    most = Math.max(most, offset + to.length);
+    to.set(start.subarray(offset, offset + to.length));
+  }},
+  part() {{}},
+}};
+const sardonyx = await load(wasm);
+const weights = sardonyx.add('large.safetensors', large);
+const shown = sardonyx.page(weights).includes('float32[1250000000]');
+console.log(weights.kind, shown, most === start.length);
+const zeros = {{...large, read(_, to) {{ to.fill(0); }}}};
+try {{ sardonyx.add('large.onnx', zeros); }} catch (wrong) {{ console.log(wrong.message); }}
+"""
+    sizes, message = run_script(folder, script)
+    assert sizes == "weights true true"
+    assert message.startswith("error[SX1004]: the 5000 MB of ")
+
+
+def test_files_of_node(folder: Path) -> None:
+    """They are read and written in slices; what is computed does not stay in memory."""
+    path = dense_model(folder / "dense.onnx", 40_000)
+    script = f"""
+import {{FileSource, save}} from '{PACKAGE.as_uri()}/node.js';
+const sardonyx = await load(wasm);
+const source = new FileSource('{path}');
+const model = sardonyx.add('dense.onnx', source);
+const before = process.memoryUsage().arrayBuffers;
+const result = sardonyx.run(model, {{precision: 'fp16'}}).model;
+console.log(save(sardonyx, result, '{folder}'));
+console.log(process.memoryUsage().arrayBuffers - before < result.bytes);
+source.close();
+"""
+    saved, is_small = run_script(folder, script)
+    assert is_small == "true"
+    by_command = folder / "dense-by-command.onnx"
+    assert run_command("optimize", path, "-o", by_command, "--precision", "fp16").returncode == 0
+    assert Path(saved).read_bytes() == by_command.read_bytes()
 
 
 def test_files_that_cannot_be_read(folder: Path, files: dict[str, Path]) -> None:

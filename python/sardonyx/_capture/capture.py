@@ -25,9 +25,11 @@ from .shapes.clamped_slices import clamped_slices
 from .shapes.dim_names import constant_dims, equal_dims
 from .shapes.dim_spec import Leaf
 from .shapes.dynamic_shapes import DynamicShapes
+from .shapes.example_sizes import check_example
 from .shapes.kept_axes import check_squeezes, kept_axes, symbols_of_ones
 from .shapes.ranges import bounded_dims, is_least_raised
 from .shapes.short_slices import short_chunks, short_slices
+from .shapes.small_results import small_results
 from .source_location import Place, user_place
 from .strategies.strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
 from .torchscript.scripted import check_numbers, is_scripted
@@ -139,6 +141,7 @@ def capture(
                 is_kept = False
                 if not _is_script(program):
                     check_squeezes(program)
+                    check_example(program, (args, kwargs), dynamic.leaves)
                     is_kept = bool(kept_axes(program))
                     check_numbers(_whole(program), model, specializations)
                     notes += _notes_of_sizes(program, dynamic, places, guards)
@@ -268,24 +271,29 @@ def _quickly(
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
     """Once as torch.export would capture it. Where the model's own code decides by sizes, or
     computes real numbers of them, once more with both branches and with these numbers in the
-    program, which is taken where that succeeds."""
+    program, which is taken where that succeeds. Where the model takes fewer sizes than the user
+    declared, as a convolution without padding takes none below its kernel's, once more within those
+    that it takes."""
     from .meta_tracer.control_flow.if_conversion import ConvertibleIfError
 
     start, guards = time.perf_counter(), SizeGuards(keeps_conditions=True)
+    shapes = dynamic.shapes
 
     def attempt(
         *, size_branches: bool, stops_at_ifs: bool = False
     ) -> tuple[ExportedProgram, list[Diagnostic]]:
-        return _quick_attempt(
-            model,
-            args,
-            kwargs,
-            dynamic,
-            report,
-            guards=guards,
-            size_branches=size_branches,
-            stops_at_ifs=stops_at_ifs,
-        )
+        nonlocal shapes
+        options = {"guards": guards, "size_branches": size_branches, "stops_at_ifs": stops_at_ifs}
+        try:
+            return _quick_attempt(model, args, kwargs, dynamic, report, shapes=shapes, **options)
+        except DeclinedError as error:
+            if shapes is dynamic.relaxed or not torch_export.is_constraint_violation(
+                error.__cause__
+            ):
+                raise
+            report(f"captured again within the bounds of the model: {error}")
+        shapes = dynamic.relaxed
+        return _quick_attempt(model, args, kwargs, dynamic, report, shapes=shapes, **options)
 
     is_tried = False  # with both branches
     failure: DeclinedError | None = None
@@ -334,10 +342,12 @@ def _quick_attempt(
     dynamic: DynamicShapes,
     report: Callable[[str], None],
     *,
+    shapes: Any,
     guards: SizeGuards,
     size_branches: bool,
     stops_at_ifs: bool,
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
+    """`shapes`: the dynamic shapes in torch.export's form, as declared or relaxed."""
     from .meta_tracer.entry.capture import quick_capture
     from .patches.symbolic_math import real_sizes
 
@@ -357,13 +367,14 @@ def _quick_attempt(
                 model,
                 args,
                 kwargs,
-                dynamic.shapes,
+                shapes,
                 by_torch,
                 leaves=dynamic.leaves,
                 size_branches=size_branches,
                 stops_at_ifs=stops_at_ifs,
             )
     try:
+        check_example(program, (args, kwargs), dynamic.leaves)
         check_squeezes(program, symbols_of_ones(program, (args, kwargs), dynamic.leaves))
         notes = _notes_of_sizes(program, dynamic, places, guards)
         notes += short_chunks(program, dynamic.leaves)
@@ -431,6 +442,7 @@ def _notes_of_sizes(
     found = [*constant, *bounded, *asked]
     if follows_size_branches():
         found += clamped_slices(program, dynamic.leaves)
+        found += small_results(program, dynamic.leaves)
     if refused := [each for each in found if each.severity == "error"]:
         raise FixedSizeError(refused)
     return found

@@ -58,6 +58,7 @@ def convert(
     fixed: Mapping[str, int] | None = None,
     max_sizes: Mapping[str, int] | None = None,
     stop_after: str = "",
+    record_rules: bool = False,
     on_step: Callable[[str, Callable[[], Any]], Any] | None = None,
 ) -> ONNXProgram:
     """Converts an ExportedProgram, or a .pt2 or TorchScript file, which is read without torch.
@@ -90,6 +91,7 @@ def convert(
         fixed: as for `optimize`.
         max_sizes: as for `optimize`.
         stop_after: the last rule or pass that runs.
+        record_rules: as for `optimize`.
         on_step: called with the name of each step and a function that runs it.
 
     Returns:

@@ -77,6 +77,7 @@ def export(
     plugins: Sequence[str | os.PathLike[str]] = (),
     capture: CaptureStrategy = "auto",
     fixed: Mapping[str, int] | None = None,
+    record_rules: bool = False,
 ) -> ONNXProgram:
     """Exports a PyTorch model to ONNX.
 
@@ -146,6 +147,8 @@ def export(
             specializes branches and loops of Python, with a warning for each. TorchScript is read
             as it is, whatever this says.
         fixed: dynamic dimensions, by name, that are a number in the model: `{"batch": 1}`.
+        record_rules: nodes have the names of the rules that made or changed them, as metadata
+            `sardonyx.rules`, which the viewer shows.
 
     Returns:
         The ONNXProgram, saved or not.

@@ -60,6 +60,7 @@ class Options:
     plugins: Sequence[str | os.PathLike[str]]
     capture: str
     fixed: Mapping[str, int] | None
+    record_rules: bool
 
     def check(self) -> None:
         """UsageError for what cannot be meant, before anything is done."""
@@ -138,6 +139,7 @@ class Options:
             fixed=self.fixed,
             max_sizes=None,
             stop_after="",
+            record_rules=self.record_rules,
             on_step=on_step,
             inputs=(),
             dynamic=(),
@@ -175,6 +177,7 @@ class ConversionOptions:
     fixed: Mapping[str, int] | None
     max_sizes: Mapping[str, int] | None
     stop_after: str
+    record_rules: bool
     on_step: Step
 
     def checked_opset(self) -> int:
@@ -205,6 +208,7 @@ class ConversionOptions:
         native.precision = native_precision(self.precision)
         native.dims = native_dims(self.fixed, self.max_sizes)
         native.stop_after = self.stop_after
+        native.record_rules = self.record_rules
         native.all_modules_as_functions = (
             self.modules_as_functions is not None and not self.modules_as_functions
         )

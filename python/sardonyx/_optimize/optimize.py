@@ -67,6 +67,7 @@ def optimize(
     external_data: bool | None = ...,
     fixed: Mapping[str, int] | None = ...,
     max_sizes: Mapping[str, int] | None = ...,
+    record_rules: bool = ...,
 ) -> Optimized[Path]: ...
 @overload
 def optimize(
@@ -84,6 +85,7 @@ def optimize(
     external_data: bool | None = ...,
     fixed: Mapping[str, int] | None = ...,
     max_sizes: Mapping[str, int] | None = ...,
+    record_rules: bool = ...,
 ) -> Optimized[ONNXProgram]: ...
 # An onnx.ModelProto, an onnx_ir.Model or an ONNXProgram: of the same kind.
 @overload
@@ -102,6 +104,7 @@ def optimize(
     external_data: bool | None = ...,
     fixed: Mapping[str, int] | None = ...,
     max_sizes: Mapping[str, int] | None = ...,
+    record_rules: bool = ...,
 ) -> Optimized[T]: ...
 
 
@@ -120,6 +123,7 @@ def optimize(
     external_data: bool | None = None,
     fixed: Mapping[str, int] | None = None,
     max_sizes: Mapping[str, int] | None = None,
+    record_rules: bool = False,
 ) -> Optimized[Any]:
     """Optimizes any ONNX model: the same results under the same names, from fewer nodes.
 
@@ -146,6 +150,8 @@ def optimize(
         fixed: dynamic dimensions of the inputs that are a number, and with them every shape that
             depends on them: `{"batch": 1, "sequence": 128}`.
         max_sizes: dynamic dimensions that are a number at most.
+        record_rules: nodes have the names of the rules that made or changed them, as metadata
+            `sardonyx.rules`.
 
     Returns:
         `(model, report)`. The model is the path `out` if given, else of the type of `model`; for a
@@ -172,6 +178,7 @@ def optimize(
         freeze_initializers=freeze_initializers,
         is_as_read=isinstance(model, (str, os.PathLike)),
         dims=native_dims(fixed, max_sizes),
+        record_rules=record_rules,
     )
     if out is not None:
         with bytes_written(out) as progress:

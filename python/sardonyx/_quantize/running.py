@@ -148,6 +148,7 @@ def optimized(
         # A file that needs no optimization would be read again, without the types of its values.
         is_as_read=False,
         dims=_native.DimOptions(),
+        record_rules=False,
     )[2]
 
 

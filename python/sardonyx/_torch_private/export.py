@@ -194,6 +194,12 @@ def refined_shapes(error: Exception | None, shapes: Any) -> Any:
         return None
 
 
+def is_constraint_violation(error: BaseException | None) -> bool:
+    """Whether a capture ended since the model takes other sizes than the user declared."""
+    kind = lookup("torch.fx.experimental.symbolic_shapes").ConstraintViolationError
+    return isinstance(error, kind)
+
+
 def flat_inputs(program: ExportedProgram, args: Any, kwargs: Any) -> list[Any]:
     """The leaves of a program's arguments, in the order of its placeholders."""
     flat: list[Any]

@@ -184,12 +184,26 @@ _SIDES = ["self_attention_cache", "cross_attention_cache"]
 
 
 def _flatten_pair(cache: Any) -> tuple[list[Any], Any]:
-    return [getattr(cache, name) for name in _SIDES], _SIDES
+    sides = [getattr(cache, name) for name in _SIDES]
+    updated = getattr(cache, "is_updated", None)
+    if not isinstance(updated, dict) or not any(map(_is_static, sides)):
+        return sides, _SIDES
+    # The length of a static cache is data: a new cache would ask it whether there are keys.
+    return sides, [_SIDES, [[layer, bool(known)] for layer, known in updated.items()]]
 
 
-def _unflatten_pair(children: Iterable[Any], _: Any) -> Any:
+def _is_static(cache: Any) -> bool:
+    return isinstance(cache, sys.modules["transformers.cache_utils"].StaticCache)
+
+
+def _unflatten_pair(children: Iterable[Any], context: Any) -> Any:
     known: Any = sys.modules["transformers.cache_utils"]
-    return known.EncoderDecoderCache(*children)
+    if context == _SIDES or not isinstance(context, list):
+        return known.EncoderDecoderCache(*children)
+    cache = known.EncoderDecoderCache.__new__(known.EncoderDecoderCache)
+    vars(cache).update(zip(_SIDES, children, strict=True))
+    cache.is_updated = dict(context[1])
+    return cache
 
 
 _LENGTH = "cumulative_length"
@@ -223,13 +237,20 @@ def _flatten_static(cache: Any) -> tuple[list[Any], Any]:
         )
     layers = cache.layers
     if any(type(each) is not known.StaticLayer or not each.is_initialized for each in layers):
-        raise TypeError("a StaticCache must hold initialized StaticLayers only to be exported")
+        # Before its first run a cache has no keys; a layer with a window knows more than its keys.
+        from . import trees
+
+        return trees.flatten(cache)
     parts = [[getattr(layer, name) for layer in layers] for name in ("keys", "values")]
     parts.append([getattr(layer, _LENGTH) for layer in layers])
     return parts, [_STATIC, [layer.max_cache_len for layer in layers]]
 
 
 def _unflatten_static(children: Iterable[Any], context: Any) -> Any:
+    if not isinstance(context, list):
+        from . import trees
+
+        return trees.unflatten(children, context)
     known: Any = sys.modules["transformers.cache_utils"]
     layers = []
     for longest, keys, values, length in zip(context[1], *children, strict=True):

@@ -6,10 +6,12 @@ they know of their lengths is true of the new tensors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
+
+from sardonyx._torch_private import pytree
 
 from . import trees
 from .registration import cache_forms
@@ -17,10 +19,26 @@ from .registration import cache_forms
 _Leaves = list[torch.Tensor]
 
 
-def flatten(value: Any) -> tuple[_Leaves, Any]:
-    """The tensors of a value, in the order of its description, which is JSON."""
+def flatten(value: Any, captured: Any = None) -> tuple[_Leaves, Any]:
+    """The tensors of a value, in the order of its description, which is JSON.
+
+    Args:
+        value: arguments or results.
+        captured: the TreeSpec of the same value in a captured program. What is a symbolic number
+            there is a leaf here, too: a `trees.Number`.
+    """
     leaves: _Leaves = []
-    return leaves, _described(value, leaves, cache_forms())
+    objects = (context for context, _ in _nodes(captured) if _is_description(context))
+    return leaves, _described(value, leaves, cache_forms(), objects)
+
+
+def symbolic_leaves(captured: Any) -> list[bool]:
+    """Of each leaf of a captured value, whether it is a symbolic number of an object."""
+    found: list[bool] = []
+    for context, leaves in _nodes(captured):
+        known = trees.symbolic_leaves(context) if _is_description(context) else {}
+        found += [known.get(leaf, False) for leaf in range(leaves)]
+    return found
 
 
 def unflatten(leaves: Iterable[torch.Tensor], description: Any) -> Any:
@@ -30,14 +48,35 @@ def unflatten(leaves: Iterable[torch.Tensor], description: Any) -> Any:
     )
 
 
-def _described(value: Any, leaves: _Leaves, forms: Mapping[type, Any]) -> Any:
+def _nodes(captured: Any) -> Iterator[tuple[Any, int]]:
+    """The nodes of a TreeSpec that have leaves or are objects, in order: the context of each, and
+    how many leaves it has itself."""
+    if captured is None:
+        return
+    children = pytree.children_of(captured)
+    if _is_description(captured.context):
+        yield captured.context, len(children)
+    elif not children:
+        yield None, captured.num_leaves
+    else:
+        for child in children:
+            yield from _nodes(child)
+
+
+def _is_description(context: Any) -> bool:
+    return isinstance(context, dict) and "_t" in context
+
+
+def _described(
+    value: Any, leaves: _Leaves, forms: Mapping[type, Any], objects: Iterator[Any]
+) -> Any:
     def inner(each: Any) -> Any:
-        return _described(each, leaves, forms)
+        return _described(each, leaves, forms, objects)
 
     form = forms.get(type(value))
     if form is not None:
         children, context = form.flatten(value)
-        if not (isinstance(context, dict) and "_t" in context):
+        if not _is_description(context):
             return {"_t": "cache", "p": form.path, "c": [inner(c) for c in children], "x": context}
     if isinstance(value, Mapping) and all(type(name) is str for name in value):
         items = {name: inner(each) for name, each in value.items()}
@@ -46,6 +85,8 @@ def _described(value: Any, leaves: _Leaves, forms: Mapping[type, Any]) -> Any:
         items_ = [inner(each) for each in value]
         return {"_t": "seq", "p": trees.path_of(type(value)), "v": items_}
     known, description = trees.flatten(value)
+    if type(value) in pytree.SUPPORTED_NODES:
+        known, description = trees.with_numbers(known, description, next(objects, None))
     start = len(leaves)
     leaves.extend(known)
     return {"_t": "tree", "start": start, "count": len(known), "v": description}

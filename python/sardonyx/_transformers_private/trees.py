@@ -31,6 +31,48 @@ def unflatten(leaves: Iterable[Any], description: Any) -> Any:
     return _restored(description, list(leaves))
 
 
+class Number:
+    """A number of an object, which is another one for other sizes: a leaf next to the tensors."""
+
+
+def with_numbers(leaves: list[Any], description: Any, captured: Any) -> tuple[list[Any], Any]:
+    """What flatten() returned for a value, with a Number for a leaf where the description of the
+    same value in a captured program has a symbolic number."""
+    merged: list[Any] = []
+
+    def walk(known: Any, other: Any) -> Any:
+        if type(known) in (bool, int, float) and _is_symbolic(other):
+            return _leaf("sym", Number(), merged)
+        if type(known) is list:
+            same = type(other) is list and len(other) == len(known)
+            return [walk(k, o) for k, o in zip(known, other if same else known, strict=True)]
+        if type(known) is not dict:
+            return known
+        if known.get("_t") in ("tensor", "sym"):
+            return _leaf(known["_t"], leaves[known["i"]], merged)
+        others = other if type(other) is dict else {}
+        return {name: walk(each, others.get(name)) for name, each in known.items()}
+
+    return merged, walk(description, captured)
+
+
+def symbolic_leaves(description: Any) -> dict[int, bool]:
+    """By the number of a leaf, whether it is a symbolic number."""
+    if type(description) is list:
+        found = [symbolic_leaves(each) for each in description]
+    elif type(description) is not dict:
+        return {}
+    elif description.get("_t") in ("tensor", "sym"):
+        return {description["i"]: _is_symbolic(description)}
+    else:
+        found = [symbolic_leaves(each) for each in description.values()]
+    return {leaf: symbolic for each in found for leaf, symbolic in each.items()}
+
+
+def _is_symbolic(description: Any) -> bool:
+    return type(description) is dict and description.get("_t") == "sym"
+
+
 def _described(value: Any, leaves: list[Any]) -> Any:
     if value is None or type(value) in _PLAIN:
         return value
@@ -92,8 +134,11 @@ def _restored(description: Any, leaves: list[Any]) -> Any:
     kind = description.get("_t")
     if kind is None:
         return {key: _restored(each, leaves) for key, each in description.items()}
-    if kind in ("tensor", "sym"):
+    if kind == "tensor":
         return leaves[description["i"]]
+    if kind == "sym":
+        number = leaves[description["i"]]
+        return number.item() if isinstance(number, torch.Tensor) else number
     if kind in ("dtype", "layout"):
         return getattr(torch, description["n"])
     if kind == "device":

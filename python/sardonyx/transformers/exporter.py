@@ -30,6 +30,7 @@ from sardonyx.hf.base.experts import all_experts
 from . import files
 from .config import EXPORT_FORMAT, SardonyxConfig, config_of
 from .dynamic import all_automatic, with_one_past
+from .fixed_values import ReadValues, fixed
 from .runner import SardonyxRunner
 from .signature import Signature, signature_of
 
@@ -140,9 +141,24 @@ class SardonyxExporter(HfExporter):
         """The program, what is recorded of it, and what the model returned for the inputs."""
         config.check()
         register_caches(model)
-        result = _in_eager(model, inputs)
-        program = _captured(model, inputs, config)
-        signature = signature_of(program, inputs, result)
+        result, read = _read_in_eager(model, inputs)
+        values = {name: inputs[name] for name in sorted(read)}
+        try:
+            program = _captured(model, inputs, config)
+        except OnnxExporterError as error:
+            if not values:
+                raise
+            LOGGER.warning(
+                "the graph has the example's values of %s, and takes no others: %s",
+                ", ".join(values),
+                str(error).partition("\n")[0],
+            )
+            others = {name: value for name, value in inputs.items() if name not in values}
+            with fixed(model, values):
+                program = _captured(model, others, config)
+            signature = signature_of(program, others, result, fixed=values)
+        else:
+            signature = signature_of(program, inputs, result)
         metadata = _metadata(model, inputs, signature.in_spec, signature.out_spec)
         return program, metadata, result
 
@@ -195,6 +211,15 @@ def _in_eager(model: Any, inputs: Mapping[str, Any]) -> Any:
     """What the model returns for copies of the inputs."""
     with torch.no_grad():
         return model(**copy.deepcopy(dict(inputs)))
+
+
+def _read_in_eager(model: Any, inputs: Mapping[str, Any]) -> tuple[Any, set[str]]:
+    """What the model returns for copies of the inputs, and those whose elements it reads as
+    numbers."""
+    copies = copy.deepcopy(dict(inputs))
+    with torch.no_grad(), ReadValues(copies) as values:
+        result = model(**copies)
+    return result, values.read
 
 
 def _captured(model: Any, inputs: dict[str, Any], config: SardonyxConfig) -> ONNXProgram:
@@ -274,7 +299,7 @@ def _differs(
     except Exception as error:  # of ONNX Runtime, which raises many
         return f"the graph does not run without a past: {error}"
     program.release()
-    names = Signature.of(metadata.in_spec, metadata.out_spec).results
+    names = Signature.of(metadata.in_spec, metadata.out_spec).tensors
     differences = (
         f"output '{name}' of the first run: {what}"
         for name, got, want in zip(names, found, wanted, strict=True)

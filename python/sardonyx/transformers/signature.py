@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -16,7 +16,8 @@ from sardonyx._base.errors import OnnxExporterError, refusal, usage_error
 from sardonyx._model.inputs import feed_of, values_in
 from sardonyx._model.program import ONNXProgram
 from sardonyx._transformers_private.caches import is_cache
-from sardonyx._transformers_private.structures import flatten, unflatten
+from sardonyx._transformers_private.structures import flatten, symbolic_leaves, unflatten
+from sardonyx._transformers_private.trees import Number
 
 
 @dataclass(frozen=True)
@@ -36,23 +37,38 @@ class Signature:
         arguments: by argument the names of graph inputs, in the order of its tensors.
         caches: arguments that a run may leave out, or give without tokens.
         description: of the result, as `structures` has it.
-        results: the names of graph outputs, in the order of the result's tensors.
+        results: the names of graph outputs, in the order of the result's tensors and numbers.
+        numbers: those of them that are numbers of a cache, as a size that it holds.
+        fixed: by argument the elements, as lists, that the graph has for it; it takes no others.
     """
 
     arguments: Mapping[str, Sequence[str]]
     caches: Sequence[str]
     description: Any
     results: Sequence[str]
+    numbers: Sequence[str] = ()
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def tensors(self) -> list[str]:
+        """The names of graph outputs, in the order of the result's tensors."""
+        return [name for name in self.results if name not in self.numbers]
 
     @property
     def in_spec(self) -> str:
         """The arguments as JSON."""
-        return json.dumps({"arguments": self.arguments, "caches": self.caches})
+        return json.dumps({"arguments": self.arguments, "caches": self.caches, "fixed": self.fixed})
 
     @property
     def out_spec(self) -> str:
         """The result as JSON."""
-        return json.dumps({"description": self.description, "results": self.results})
+        return json.dumps(
+            {
+                "description": self.description,
+                "results": self.results,
+                "numbers": list(self.numbers),
+            }
+        )
 
     @classmethod
     def of(cls, in_spec: str, out_spec: str) -> Signature:
@@ -62,6 +78,14 @@ class Signature:
     def feed(self, given: Mapping[str, Any], declared: Sequence[GraphInput]) -> dict[str, Any]:
         """The graph's inputs by name, for arguments of the model. A cache that is not given, or
         that is empty, is a cache of no tokens. UsageError where another argument is missing."""
+        for argument, values in self.fixed.items():
+            value = given.get(argument)
+            if value is not None and value.tolist() != values:
+                raise usage_error(
+                    f"the graph was exported for {argument}={values}, which its number of steps "
+                    f"depends on; it was called with {value.tolist()}",
+                    "export the model with an example of these values",
+                )
         feed: dict[str, Any] = {}
         missing = []
         for argument, names in self.arguments.items():
@@ -96,9 +120,14 @@ def _sizes_in(feed: Mapping[str, Any], declared: Sequence[GraphInput]) -> dict[A
     }
 
 
-def signature_of(program: ONNXProgram, inputs: Mapping[str, Any], result: Any) -> Signature:
+def signature_of(
+    program: ONNXProgram,
+    inputs: Mapping[str, Any],
+    result: Any,
+    fixed: Mapping[str, torch.Tensor] | None = None,
+) -> Signature:
     """The signature of a program that was exported for these inputs, and of what the model returned
-    for them in eager PyTorch.
+    for them in eager PyTorch, with the arguments `fixed` that are constants of the program.
 
     SX1016 where arguments or results hold something that is no input or output of the program.
     """
@@ -108,15 +137,44 @@ def signature_of(program: ONNXProgram, inputs: Mapping[str, Any], result: Any) -
         argument: _named(flatten(value)[0], names, f"argument '{argument}'")
         for argument, value in inputs.items()
     }
-    leaves, description = flatten(result)
+    leaves, description = flatten(result, _result_spec(program))
+    numbers = _names_of_numbers(program)
     values = values_in(result)
-    outputs = _names_by_tensor(program.output_names[: len(values)], values)
+    others = [name for name in program.output_names if name not in numbers]
+    outputs = _names_by_tensor(others[: len(values)], values)
+    unused = iter(numbers)
+    for leaf in leaves:
+        if isinstance(leaf, Number):
+            outputs[id(leaf)] = [next(unused)]
     return Signature(
         {argument: found for argument, found in arguments.items() if found},
         [name for name, value in inputs.items() if is_cache(value)],
         description,
         _named(leaves, outputs, "the result", repeats=True),
+        numbers,
+        {name: value.tolist() for name, value in (fixed or {}).items()},
     )
+
+
+def _result_spec(program: ONNXProgram) -> Any:
+    """The TreeSpec of the result in the captured program, if it has one."""
+    return getattr(getattr(program.captured, "call_spec", None), "out_spec", None)
+
+
+def _names_of_numbers(program: ONNXProgram) -> list[str]:
+    """The outputs that are numbers of caches and other objects, as the sizes they hold."""
+    symbolic = symbolic_leaves(_result_spec(program))
+    if not any(symbolic):
+        return []
+    specs = program.captured.graph_signature.output_specs
+    results = [spec.arg for spec in specs if spec.kind.name == "USER_OUTPUT"]
+    # As in `values_in`: None and strings of a result are no outputs.
+    flags = [
+        flag
+        for flag, argument in zip(symbolic, results, strict=True)
+        if not hasattr(argument, "value") or not isinstance(argument.value, (str, type(None)))
+    ]
+    return [name for name, flag in zip(program.output_names, flags, strict=False) if flag]
 
 
 def _names_by_tensor(names: Sequence[str], values: Sequence[Any]) -> dict[int, list[str]]:

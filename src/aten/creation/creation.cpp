@@ -84,9 +84,10 @@ Outputs arange_start_step(const Call& call, Emit& onnx) {
 }
 
 Outputs eye(const Call& call, Emit& onnx) {
-  const Shape shape = call.result_shape();
-  const Value diagonal =
-      onnx.equal(onnx.unsqueeze(onnx.range(shape[0]), {1}), onnx.range(shape[1]));
+  // Not the result's sizes: PyTorch's capture takes some that are 1 from size 2 on for 1.
+  const Expr rows = call.size("n");
+  const Expr columns = call.has("m") ? call.size("m") : rows;
+  const Value diagonal = onnx.equal(onnx.unsqueeze(onnx.range(rows), {1}), onnx.range(columns));
   return {onnx.cast(diagonal, call.result_dtype())};
 }
 

@@ -122,26 +122,39 @@ void read_metadata(const Document& document, Json json, Safetensors& result) {
   }
 }
 
-std::span<const std::byte> header_of(const Document& document, std::span<const std::byte> file) {
+// The length of the header that follows it.
+std::uint64_t header_bytes(const Document& document, std::span<const std::byte> file) {
   std::uint64_t length = 0;
   if (file.size() < kLengthBytes) document.refuse("it has no header");
   for (std::size_t i = kLengthBytes; i-- > 0;)
     length = length << 8 | std::to_integer<std::uint64_t>(file[i]);
-  if (length > kLongestHeader || length > file.size() - kLengthBytes)
-    document.refuse("its header is cut off, or too long");
+  if (length > kLongestHeader) document.refuse("its header is cut off, or too long");
+  return length;
+}
+
+std::span<const std::byte> header_of(const Document& document, std::span<const std::byte> file) {
+  const std::uint64_t length = header_bytes(document, file);
+  if (length > file.size() - kLengthBytes) document.refuse("its header is cut off, or too long");
   return file.subspan(kLengthBytes, static_cast<std::size_t>(length));
 }
 
-// Calls `read` for the bytes of a file, and adds what is wrong with it to the diagnostics.
+// The header alone is read: all of a file may be more than there are addresses for.
+Safetensors read_one(const std::string& path) {
+  const Document document(path, "safetensors file");
+  const base::MappedFile length(path, kLengthBytes);
+  const base::MappedFile start(path, kLengthBytes + header_bytes(document, length.bytes()));
+  return parse_safetensors(start.bytes(), std::filesystem::file_size(path), path);
+}
+
+// Calls `read` for a file that is there, and adds what is wrong with it to the diagnostics.
 template <typename Read>
 void read_file(const std::string& path, std::vector<base::Diagnostic>& problems, const Read& read) {
   try {
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored))
       base::fail(kDamaged, "the file " + path + " is missing", kCopyAgain);
-    const base::MappedFile file(path);
     const base::CutShortGuard guard;
-    read(file.bytes());
+    read();
     base::check_not_cut_short();
   } catch (const base::Error& error) {
     problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
@@ -151,8 +164,13 @@ void read_file(const std::string& path, std::vector<base::Diagnostic>& problems,
 }  // namespace
 
 Safetensors parse_safetensors(std::span<const std::byte> file, const std::string& path) {
+  return parse_safetensors(file, file.size(), path);
+}
+
+Safetensors parse_safetensors(std::span<const std::byte> start, std::uint64_t file_bytes,
+                              const std::string& path) {
   Document document(path, "safetensors file");
-  const std::span<const std::byte> header = header_of(document, file);
+  const std::span<const std::byte> header = header_of(document, start);
   Safetensors result;
   for (const auto& [name, value] : document.object(header)) {
     if (name == "__metadata__") {
@@ -169,7 +187,7 @@ Safetensors parse_safetensors(std::span<const std::byte> file, const std::string
   }
   if (const std::string problem = conflict(std::move(places)); !problem.empty())
     document.refuse(problem);
-  check_inside(path, file.size(), extents);
+  check_inside(path, file_bytes, extents);
   return result;
 }
 
@@ -177,9 +195,7 @@ std::vector<SafetensorsFile> read_safetensors(const std::vector<std::string>& pa
   std::vector<SafetensorsFile> files;
   std::vector<base::Diagnostic> problems;
   for (const std::string& path : paths)
-    read_file(path, problems, [&](std::span<const std::byte> bytes) {
-      files.push_back({path, parse_safetensors(bytes, path)});
-    });
+    read_file(path, problems, [&] { files.push_back({path, read_one(path)}); });
   if (!problems.empty()) throw base::Error(std::move(problems));
   return files;
 }
@@ -207,7 +223,7 @@ ShardIndex read_shard_index(const std::string& path) {
   std::vector<base::Diagnostic> problems;
   ShardIndex index;
   read_file(path, problems,
-            [&](std::span<const std::byte> bytes) { index = parse_shard_index(bytes, path); });
+            [&] { index = parse_shard_index(base::MappedFile(path).bytes(), path); });
   if (!problems.empty()) throw base::Error(std::move(problems));
   return index;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,6 +20,9 @@ struct Safetensors {
 
 // `path` is for messages. Throws SX2005 where the bytes are no such file, or cut short.
 Safetensors parse_safetensors(std::span<const std::byte> file, const std::string& path);
+// Of a file's first bytes, at least its header.
+Safetensors parse_safetensors(std::span<const std::byte> start, std::uint64_t file_bytes,
+                              const std::string& path);
 
 struct SafetensorsFile {
   std::string path;

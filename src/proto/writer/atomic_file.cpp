@@ -1,7 +1,6 @@
 #include "proto/writer/atomic_file.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -14,7 +13,6 @@
 #include <utility>
 
 #include "base/diagnostic.h"
-#include "base/mapped_file.h"
 
 namespace sardonyx::proto {
 namespace {
@@ -25,7 +23,7 @@ namespace fs = std::filesystem;
 fs::path fresh_name(const fs::path& folder) {
   static std::atomic<unsigned> count = 0;
   return folder /
-         (".sardonyx-" + std::to_string(::getpid()) + "-" + std::to_string(count++) + ".tmp");
+         (".sardonyx-" + std::to_string(process_number()) + "-" + std::to_string(count++) + ".tmp");
 }
 
 // Calls make(name) with names until one is not taken; false with errno set when that fails.
@@ -55,7 +53,7 @@ AtomicFile::AtomicFile(const fs::path& destination, std::int64_t size) : destina
   }
   open_beside();
   try {
-    reserve(size);
+    if (const int error = reserve_space(fd_, size); error != 0) refuse(error);
   } catch (...) {
     undo();  // there is no destructor to do it
     close();
@@ -98,33 +96,14 @@ void AtomicFile::find_target() {
 void AtomicFile::open_beside() {
   constexpr mode_t kMode = 0666;  // the system applies the umask
   const fs::path folder = folder_of(target_);
-#ifdef O_TMPFILE
-  // A file without a name is gone with the process, even a killed one. It gets its name through
-  // /proc, which containers may lack.
-  if (::access("/proc/self/fd", X_OK) == 0) {
-    fd_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kMode);
-    if (fd_ >= 0) return;
-  }
-#endif
+  // Gone with the process, even a killed one.
+  fd_ = open_unnamed(folder);
+  if (fd_ >= 0) return;
   const bool made = with_fresh_name(folder, name_, [&](const char* name) {
     fd_ = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
     return fd_ >= 0;
   });
   if (!made) refuse(errno);
-}
-
-void AtomicFile::reserve(std::int64_t size) {
-  // Writing beyond this limit would end the process by a signal.
-  struct rlimit limit = {};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      std::cmp_greater(size, limit.rlim_cur))
-    refuse(EFBIG);
-#ifdef __linux__
-  // A full disk is found out before gigabytes are written. Not every file system can do it.
-  if (size > 0 && ::fallocate(fd_, 0, 0, static_cast<off_t>(size)) != 0 &&
-      (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
-    refuse(errno);
-#endif
 }
 
 void AtomicFile::write(std::span<const std::byte> first, std::span<const std::byte> second) {
@@ -147,38 +126,10 @@ void AtomicFile::write(std::span<const std::byte> first, std::span<const std::by
   }
 }
 
-// Where the file system shares blocks between files, nothing is copied at all.
 std::size_t AtomicFile::copy(const base::PlaceInFile& place, std::size_t size) {
-#ifdef __linux__
-  const int from = source(place);
-  if (from < 0) return 0;
-  off_t offset = place.offset;
-  for (;;) {
-    const ssize_t count = ::copy_file_range(from, &offset, fd_, nullptr, size, 0);
-    if (count > 0) return static_cast<std::size_t>(count);
-    if (count == 0) refuse(EFAULT);
-    if (errno == EINTR) continue;
-    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO) refuse(errno);
-    return 0;  // not between these two, or not on this system
-  }
-#else
-  static_cast<void>(place);
-  static_cast<void>(size);
-  return 0;
-#endif
-}
-
-// Opened by its name anew: another file may have that by now.
-int AtomicFile::source(const base::PlaceInFile& place) {
-  if (source_path_ == place.path) return source_;
-  if (source_ >= 0) ::close(std::exchange(source_, -1));
-  source_path_ = place.path;
-  source_ = ::open(place.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat status = {};
-  if (source_ >= 0 && (::fstat(source_, &status) != 0 || status.st_dev != place.device ||
-                       status.st_ino != place.inode))
-    ::close(std::exchange(source_, -1));
-  return source_;
+  const std::ptrdiff_t count = copier_.copy(fd_, place, size);
+  if (count < 0) refuse(errno);
+  return static_cast<std::size_t>(count);
 }
 
 // There is no fsync: a model can be made again, and waiting for the disk would cost many times the
@@ -187,16 +138,14 @@ int AtomicFile::source(const base::PlaceInFile& place) {
 void AtomicFile::finish() {
   if (!regular_) return;
   if (existed_) {
-    // As if the old file had been overwritten. Not being allowed to is no reason to fail.
+    // As if the old file had been overwritten.
     struct stat status = {};
-    if (::stat(target_.c_str(), &status) == 0) ::fchmod(fd_, status.st_mode & 07777);
+    if (::stat(target_.c_str(), &status) == 0) set_mode(fd_, status.st_mode & 07777);
   }
   if (name_.empty()) {
-    const std::string self = "/proc/self/fd/" + std::to_string(fd_);
-    const bool linked = with_fresh_name(folder_of(target_), name_, [&](const char* name) {
-      return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
-    });
-    if (!linked) refuse(errno);
+    const bool named = with_fresh_name(folder_of(target_), name_,
+                                       [&](const char* name) { return give_name(fd_, name); });
+    if (!named) refuse(errno);
   }
   // Network file systems tell of a full disk here.
   if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) refuse(errno);
@@ -236,7 +185,6 @@ void AtomicFile::settle() noexcept {
 
 void AtomicFile::close() noexcept {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  if (source_ >= 0) ::close(std::exchange(source_, -1));
 }
 
 void AtomicFile::refuse(int error) const {

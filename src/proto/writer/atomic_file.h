@@ -8,6 +8,7 @@
 #include <span>
 
 #include "proto/wire/stream.h"
+#include "proto/writer/file_calls.h"
 
 namespace sardonyx::proto {
 
@@ -36,8 +37,6 @@ class AtomicFile : public Output {
  private:
   void find_target();
   void open_beside();
-  void reserve(std::int64_t size);
-  int source(const base::PlaceInFile& place);
   void close() noexcept;
   [[noreturn]] void refuse(int error) const;
 
@@ -46,9 +45,7 @@ class AtomicFile : public Output {
   std::filesystem::path name_;         // of the file in the making; empty while it has none
   std::filesystem::path backup_;       // what was at the target; empty when nothing was
   int fd_ = -1;
-  // The file that was copied from last, which stays open: -1 where it cannot be.
-  std::filesystem::path source_path_;
-  int source_ = -1;
+  FileCopier copier_;
   bool regular_ = true;
   bool existed_ = false;
   bool replaced_ = false;

@@ -182,6 +182,33 @@ inline constexpr AttributeFormal kAttributesOfMatMulNBits[] = {
 inline constexpr OperatorVersion kMatMulNBits = {
   1, false, 3, 6, 1, 1, kInputsOfMatMulNBits, kOutputsOfMatMulNBits, kAttributesOfMatMulNBits};
 
+inline constexpr Formal kInputsOfMoE[] = {
+  {"input", FormalOption::kRequired, "T", 0x10402U},
+  {"router_probs", FormalOption::kRequired, "T", 0x10402U},
+  {"fc1_experts_weights", FormalOption::kRequired, "T", 0x10402U},
+  {"fc1_experts_bias", FormalOption::kOptional, "T", 0x10402U},
+  {"fc2_experts_weights", FormalOption::kRequired, "T", 0x10402U},
+  {"fc2_experts_bias", FormalOption::kOptional, "T", 0x10402U},
+  {"fc3_experts_weights", FormalOption::kOptional, "T", 0x10402U},
+  {"fc3_experts_bias", FormalOption::kOptional, "T", 0x10402U},
+};
+inline constexpr Formal kOutputsOfMoE[] = {
+  {"output", FormalOption::kRequired, "T", 0x10402U},
+};
+inline constexpr AttributeFormal kAttributesOfMoE[] = {
+  {"activation_alpha", AttributeKind::kFloat, false, true, 0, 1.0F, ""},
+  {"activation_beta", AttributeKind::kFloat, false, true, 0, 0.0F, ""},
+  {"activation_type", AttributeKind::kString, false, true, 0, 0.0F, "relu"},
+  {"k", AttributeKind::kInt, false, true, 1, 0.0F, ""},
+  {"normalize_routing_weights", AttributeKind::kInt, false, true, 0, 0.0F, ""},
+  {"swiglu_fusion", AttributeKind::kInt, false, true, 0, 0.0F, ""},
+  {"swiglu_limit", AttributeKind::kFloat, false, false, 0, 0.0F, ""},
+  {"swiglu_limit_after_activation", AttributeKind::kInt, false, true, 0, 0.0F, ""},
+  {"use_sparse_mixer", AttributeKind::kInt, false, true, 0, 0.0F, ""},
+};
+inline constexpr OperatorVersion kMoE = {
+  1, false, 5, 8, 1, 1, kInputsOfMoE, kOutputsOfMoE, kAttributesOfMoE};
+
 inline constexpr Formal kInputsOfMultiHeadAttention[] = {
   {"query", FormalOption::kRequired, "T", 0x10402U},
   {"key", FormalOption::kOptional, "T", 0x10402U},

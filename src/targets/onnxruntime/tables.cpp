@@ -30,12 +30,23 @@ std::span<const Rules> onnxruntime_cpu_tables() {
   return kTables;
 }
 
+namespace {
+
+std::vector<Rules> with(Rules own, std::span<const Rules> others) {
+  std::vector<Rules> tables = {own};
+  tables.insert(tables.end(), others.begin(), others.end());
+  return tables;
+}
+
+}  // namespace
+
+std::span<const Rules> onnxruntime_cuda_tables() {
+  static const std::vector<Rules> kTables = with(bit_rules(), onnxruntime_tables());
+  return kTables;
+}
+
 std::span<const Rules> onnxruntime_avx2_tables() {
-  static const std::vector<Rules> kTables = [] {
-    std::vector<Rules> tables = {rules_without_vnni()};
-    for (const Rules& each : onnxruntime_cpu_tables()) tables.push_back(each);
-    return tables;
-  }();
+  static const std::vector<Rules> kTables = with(rules_without_vnni(), onnxruntime_cpu_tables());
   return kTables;
 }
 

@@ -6,6 +6,7 @@
 
 namespace sardonyx::targets {
 
+Rules bit_rules();
 Rules cast_rules();
 Rules convolution_rules();
 Rules emptiness_rules();
@@ -28,7 +29,9 @@ Rules scale_rules();
 
 // Faults of its optimizer, which sees a model before any provider does.
 std::span<const Rules> onnxruntime_tables();
-// These, and what the kernels of its CPU provider do not do.
+// These, and what its CUDA provider has no kernels for.
+std::span<const Rules> onnxruntime_cuda_tables();
+// Those of the optimizer, and what the kernels of its CPU provider do not do.
 std::span<const Rules> onnxruntime_cpu_tables();
 // The same on x86 before VNNI.
 std::span<const Rules> onnxruntime_avx2_tables();

@@ -2,8 +2,10 @@
 #include "onnx/definitions/images.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "onnx/definitions/definitions.h"
+#include "onnx/definitions/pooling.h"
 #include "targets/lowering.h"
 #include "targets/tensorrt/tables.h"
 
@@ -27,6 +29,34 @@ bool has_several_outputs(const Use& use) { return use.outputs > 1; }
 // Windows along one axis; without indices, which would count otherwise.
 bool is_row(const Use& use) {
   return use.outputs == 1 && use.input(0).has_rank() && use.input(0).rank() == 3;
+}
+
+bool dilates(const Use& use) {
+  const auto* dilations = use.integers("dilations");
+  return use.outputs == 1 && dilations != nullptr &&
+         !std::ranges::all_of(*dilations, [](std::int64_t apart) { return apart == 1; });
+}
+
+std::optional<Values> mean_of_windows(const Use& use, const Rule&) {
+  return onnx::spelled_out_average_pool({use.onnx, use.inputs, use.attributes});
+}
+
+std::optional<Values> norm_of_windows(const Use& use, const Rule&) {
+  return onnx::spelled_out_lp_pool({use.onnx, use.inputs, use.attributes});
+}
+
+// Before: MaxPool<dilations = [2, 2]>(x)
+// After:  ReduceMax(windows of x [N, C, kernel..., count...])
+std::optional<Values> maximum_of_windows(const Use& use, const Rule&) {
+  Lowering& onnx = use.onnx;
+  const Value x = use.input(0);
+  if (!x.has_rank()) return std::nullopt;
+  const auto axes = onnx::pooling_windows({onnx, use.inputs, use.attributes});
+  if (!axes) return std::nullopt;
+  const Value lowest = onnx.scalar(-std::numeric_limits<double>::infinity(), x.dtype());
+  std::vector<std::int64_t> inside;
+  for (std::size_t i = 0; i < axes->size(); ++i) inside.push_back(static_cast<std::int64_t>(i) + 2);
+  return Values{onnx.reduce("ReduceMax", onnx::windows_of(onnx, x, *axes, lowest), inside, false)};
 }
 
 // What the attribute says of the new axis in front of the row's own.
@@ -53,7 +83,31 @@ std::optional<Values> as_image(const Use& use, const Rule& rule) {
   return Values{onnx.squeeze(pooled.front(), {2})};
 }
 
+constexpr std::string_view kSinceOfDilations = "documentation of 10.1, read";
+constexpr const char* kWhyOfDilations = "the documentation lists no dilations but of 1";
+
 constexpr Rule kRows[] = {
+    {.name = "mean-of-windows-with-gaps",
+     .op = Op::kAveragePool,
+     .reason = Reason::kLacks,
+     .when = dilates,
+     .how = mean_of_windows,
+     .why = kWhyOfDilations,
+     .since = kSinceOfDilations},
+    {.name = "maximum-of-windows-with-gaps",
+     .op = Op::kMaxPool,
+     .reason = Reason::kLacks,
+     .when = dilates,
+     .how = maximum_of_windows,
+     .why = kWhyOfDilations,
+     .since = kSinceOfDilations},
+    {.name = "norm-of-windows-with-gaps",
+     .op = Op::kLpPool,
+     .reason = Reason::kLacks,
+     .when = dilates,
+     .how = norm_of_windows,
+     .why = kWhyOfDilations,
+     .since = kSinceOfDilations},
     {.name = "resize-by-cubes-or-filters",
      .op = Op::kResize,
      .reason = Reason::kLacks,

@@ -11,6 +11,7 @@ Rules tensorrt_attention_rules();
 Rules tensorrt_image_rules();
 Rules tensorrt_integer_rules();
 Rules tensorrt_quantizer_rules();
+Rules tensorrt_scatter_rules();
 Rules tensorrt_sorting_rules();
 
 std::span<const Rules> tensorrt_tables();

@@ -79,6 +79,14 @@ export class FileTree {
     folder.entries.delete(name);
   }
 
+  // A second name for a file.
+  link(from, to) {
+    const node = this.find(from), {folder, name} = this.#place(to);
+    if (node.entries) throw new FileError(ERRNO.isDirectory);
+    if (folder.entries.has(name)) throw new FileError(ERRNO.exists);
+    folder.entries.set(name, node);
+  }
+
   rename(from, to) {
     const node = this.find(from), old = this.#place(from), place = this.#place(to);
     old.folder.entries.delete(old.name);

@@ -36,16 +36,33 @@ export class BlobSource {
   }
 }
 
+// Where bytes go that would fill the memory of JavaScript. A Blob's are the browser's to keep, on
+// disk where they are many.
+class BlobStore {
+  put(bytes) {
+    return {source: new BlobSource(new Blob([bytes])), offset: 0};
+  }
+}
+
+let makeStore = globalThis.FileReaderSync ? () => new BlobStore() : null;
+
+// Another place: `make` gives one for each file that is written, whose put(bytes) returns a source
+// and an offset in it.
+export function keepWrittenBytes(make) {
+  makeStore = make;
+}
+
 const CHUNK = 1 << 20;  // bytes that small writes are gathered in
 const KEPT = 32 << 20;  // bytes that stay in the memory of JavaScript
 
 // A file that the module writes: bytes, and parts of other files, which are not copied.
 export class WrittenSource {
   size = 0;
-  #parts = [];  // {at, size, source, offset}
+  #parts = [];  // {at, size, source, offset, isKept}
   #chunk = new Uint8Array(CHUNK);
   #used = 0;
   #resident = 0;
+  #store = null;
 
   append(bytes) {
     while (bytes.length > 0) {
@@ -99,17 +116,16 @@ export class WrittenSource {
   #flush() {
     if (this.#used === 0) return;
     const bytes = this.#chunk.slice(0, this.#used), at = this.size - this.#used;
-    this.#parts.push({at, size: bytes.length, source: new BytesSource(bytes), offset: 0});
+    this.#parts.push({at, size: bytes.length, source: new BytesSource(bytes), offset: 0, isKept: true});
     this.#resident += bytes.length;
     this.#used = 0;
-    if (this.#resident >= KEPT && globalThis.FileReaderSync) this.#putAway();
+    if (this.#resident >= KEPT && makeStore) this.#putAway();
   }
 
-  // A Blob's bytes are the browser's to keep, on disk where they are many.
   #putAway() {
-    this.#parts = this.#parts.map(part => (part.source instanceof BytesSource
-      ? {...part, source: new BlobSource(new Blob([part.source.part(part.offset, part.size)])), offset: 0}
-      : part));
+    this.#store ??= makeStore();
+    this.#parts = this.#parts.map(part => (part.isKept
+      ? {...part, ...this.#store.put(part.source.bytes), isKept: false} : part));
     this.#resident = 0;
   }
 }

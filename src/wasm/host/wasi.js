@@ -181,8 +181,12 @@ export class Wasi {
     this.tree.rename(this.#path(fd, at, size), this.#path(newFd, newAt, newSize));
   }
 
+  path_link(fd, _, at, size, newFd, newAt, newSize) {
+    this.tree.link(this.#path(fd, at, size), this.#path(newFd, newAt, newSize));
+  }
+
   path_readlink() {
-    throw new FileError(ERRNO.invalid);  // there are no links
+    throw new FileError(ERRNO.invalid);  // there are no symbolic links
   }
 
   fd_readdir(fd, at, size, cookie, result) {

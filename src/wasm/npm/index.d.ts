@@ -76,6 +76,9 @@ export interface Sardonyx {
   run(model: Model, options?: RunOptions): Result;
   bytes(model: Model): Uint8Array;
   externalData(model: Model): Uint8Array | null;
+  /** The bytes, to be read in slices while the model is not removed. */
+  source(model: Model): Source;
+  externalDataSource(model: Model): Source | null;
   /** The viewer, as one page of HTML. */
   page(model: Model): string;
   /** The viewer with two models side by side. */

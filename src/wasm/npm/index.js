@@ -50,11 +50,21 @@ class Sardonyx {
   }
 
   bytes(model) {
-    return bytesOf(this.#module.ask('GET', `models/${model.id}/file`));
+    return bytesOf(this.source(model));
   }
 
   externalData(model) {
-    return model.data ? bytesOf(this.#module.ask('GET', `models/${model.id}/data`)) : null;
+    const source = this.externalDataSource(model);
+    return source && bytesOf(source);
+  }
+
+  // The same, to be read in slices.
+  source(model) {
+    return this.#module.ask('GET', `models/${model.id}/file`).source;
+  }
+
+  externalDataSource(model) {
+    return model.data ? this.#module.ask('GET', `models/${model.id}/data`).source : null;
   }
 
   page(model) {
@@ -86,7 +96,7 @@ function sourceOf(content) {
   return content;  // a source: {size, read(offset, to), part(offset, size)}
 }
 
-function bytesOf({source}) {
+function bytesOf(source) {
   const bytes = new Uint8Array(source.size);
   source.read(0, bytes);
   return bytes;

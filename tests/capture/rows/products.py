@@ -49,6 +49,41 @@ def multiplied() -> Calls:
     yield from itertools.starmap(call, itertools.product(tensors, tensors))
 
 
+def compared() -> Calls:
+    for a, b in itertools.product(DTYPES, (F, torch.float64)):
+        yield call(T("54", a), T("34", b))
+    tensors = (
+        *(T("a4"), T("b4"), T("5b"), T("4"), T("ab4"), T("1b4"), T("c54"), T("a4", order="10")),
+        *(T("ab4", order="102"), T("04"), T("50"), T("2154", spread="0"), T("a4", step=2)),
+    )
+    for one, other in itertools.product(tensors, tensors):
+        yield from (call(one, other), call(one, other, 2.0, 2), call(one, other, 1.0))
+
+
+def convolved() -> Calls:
+    for a, b in itertools.product(DTYPES, (F, torch.float16)):
+        yield call(T("a4bc", a), T("6433", b))
+        yield call(T("a4b", a), T("643", b))
+    images = (
+        *(T("a4bc"), T("24bb"), T("a4b7"), T("4bc"), T("a4bc", order="0231"), T("a499"), T("a5bc")),
+        T("a411", order="0231"),
+        *(T("a4bc", order="0132"), T("a411"), T("04bc"), T("a4bc", step=2), T("14bc", spread="0")),
+    )
+    options = ((), ([2, 2], [1, 1]), ([1, 2], [0, 3], [2, 1]), ([4], [3]))
+    for image, option in itertools.product(images, options):
+        yield call(image, T("6433"), None, *option)
+        yield call(image, T("6433"), T("6"), *option)
+    yield from (call(T("a4bc"), T("6411"), T(bias)) for bias in ("6", "5", "1", "16"))
+    for weight in (T("6411", order="0231"), T("6433", order="0231"), T("643b"), T("6433", D)):
+        yield call(T("a4bc"), weight)
+    yield from (call(T("a4bc"), T("4133"), None, [1], [1], [1], groups) for groups in (1, 2, 4))
+    yield from (call(T("a1bc"), T("6133")), call(T("a111"), T("6111")), call(T("a1b1"), T("6131")))
+    for line in (T("a4b"), T("4b"), T("a4b", order="021"), T("a49")):
+        yield from (call(line, T("645"), None, [2], [2]), call(line, T("645"), T("6"), [3]))
+    for volume in (T("a4bc5"), T("a4bc5", order="02341"), T("4bc5")):
+        yield from (call(volume, T("64333"), T("6"), [1, 2, 2], [1]), call(volume, T("64111")))
+
+
 def contracted() -> Calls:
     pairs = {
         "bcxd,bcyd->bcxy": (T("abc4"), T("ab54"), T("abc4", order="0213"), T("a154"), T("1bc4")),

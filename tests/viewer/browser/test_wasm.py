@@ -12,6 +12,7 @@ import pytest
 from tests.harness.command import run_command
 from tests.serve.server import safetensors
 from tests.viewer.models import transformer
+from tests.wasm.models import dense_model
 from tests.wasm.module import BUILD, why_not
 from tests.wasm.serving import serving
 
@@ -122,21 +123,68 @@ def test_offline(browser: Any, address: str) -> None:
     context.set_offline(True)
     page.reload()
     page.wait_for_selector("#runtime option >> nth=1", state="attached", timeout=SLOW)
+    convert(page)
+    context.close()
+
+
+def opened(context: Any, address: str) -> Any:
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector("#runtime option >> nth=1", state="attached", timeout=SLOW)
+    return page
+
+
+def convert(page: Any) -> None:
     page.set_input_files("#files", PROGRAM)
     page.wait_for_selector("#go >> text=Convert", timeout=SLOW)
     page.click("#go")
     page.wait_for_selector("#models >> text=small.onnx", timeout=SLOW)
+
+
+def test_a_folder(page: Any, tmp_path: Path) -> None:
+    """It is dropped next to a file, which is taken."""
+    folder, file = tmp_path / "models", tmp_path / "small.pt2"
+    folder.mkdir()
+    file.write_bytes(PROGRAM["buffer"])
+    data = {"items": [], "files": [str(folder), str(file)], "dragOperationsMask": 1}
+    session = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        session.send("Input.dispatchDragEvent", {"type": kind, "x": 250, "y": 300, "data": data})
+    page.wait_for_selector("#diagnostics >> text='models' is a folder", timeout=SLOW)
+    page.wait_for_selector("#models >> text=small.pt2", timeout=SLOW)
+
+
+@pytest.mark.parametrize("moment", ["read", "converted"])
+def test_a_tab_that_is_closed_meanwhile(
+    browser: Any, address: str, tmp_path: Path, moment: str
+) -> None:
+    path = dense_model(tmp_path / "dense.onnx", 20_000)
+    context = browser.new_context()
+    page = opened(context, address)
+    page.set_input_files("#files", path)
+    if moment == "converted":
+        page.wait_for_selector("#go >> text=Optimize", timeout=SLOW)
+        page.select_option("#precision", "int4")
+        page.click("#go")
+        page.wait_for_selector("#status >> text=Optimizing dense.onnx")
+    page.close()
+    again = opened(context, address)
+    assert again.locator("#models li").count() == 0
+    convert(again)
     context.close()
 
 
-def test_a_tab_that_is_closed_meanwhile(browser: Any, address: str, pages: Path) -> None:
+def test_a_quota_that_ends(browser: Any, address: str) -> None:
+    """The page is not kept for when there is no network, and works all the same."""
     context = browser.new_context()
     page = context.new_page()
+    session = context.new_cdp_session(page)
+    session.send("Storage.overrideQuotaForOrigin", {"origin": address.rstrip("/"), "quotaSize": 1})
     page.goto(address)
-    page.set_input_files("#files", pages / "model.onnx")
-    page.close()
-    again = context.new_page()
-    again.goto(address)
-    again.wait_for_selector("#runtime option >> nth=1", state="attached", timeout=SLOW)
-    assert again.locator("#models li").count() == 0
+    page.wait_for_selector("#runtime option >> nth=1", state="attached", timeout=SLOW)
+    convert(page)
+    with page.expect_download() as download:
+        page.click("#downloads >> text=Download")
+    assert download.value.failure() is None
+    session.send("Storage.overrideQuotaForOrigin", {"origin": address.rstrip("/")})
     context.close()

@@ -6,23 +6,19 @@ PyTorch's capture takes the length that the example has, and asserts that other 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
-from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
 
 from .dim_names import least_sizes, named_inputs
 from .dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
 from .node_warnings import warning_of
+from .sampled_sizes import expression_of, number_at, sampled_sizes
 
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
-
-_SIZES = (2, 7, 33, 1, 0, 3, 4, 100)
-_MAX_ROWS = 24
 
 
 def clamped_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
@@ -74,7 +70,7 @@ def _parts(node: torch.fx.Node) -> tuple[Any, ...] | None:
     dim = given.get("dim", 0)
     size, length = size_of(given["self"].meta["val"], dim), size_of(node.meta["val"], dim)
     parts = (size, given.get("start"), given.get("end"), given.get("step", 1), length)
-    return tuple(map(_expression, parts)) if all(map(_is_known, parts)) else None
+    return tuple(map(expression_of, parts)) if all(map(_is_known, parts)) else None
 
 
 def _is_known(part: Any) -> bool:
@@ -82,28 +78,17 @@ def _is_known(part: Any) -> bool:
     return part is None or isinstance(part, int) or getattr(part, "node", None) is not None
 
 
-def _expression(part: Any) -> Any:
-    part = part.meta.get("val") if hasattr(part, "meta") else part
-    return part.node.expr if hasattr(part, "node") else part
-
-
 def _differs(parts: tuple[Any, ...], ranges: Mapping[str, Any], least: Mapping[str, int]) -> bool:
     """Whether the length is another for some sizes that the program takes."""
     is_of_numbers = not any(hasattr(each, "free_symbols") for each in parts[1:3])
     symbols = sorted(set().union(*(getattr(p, "free_symbols", ()) for p in parts)), key=str)
-    values = [
-        [s for s in _SIZES if s >= least.get(str(each), 0) and _is_within(s, ranges.get(str(each)))]
-        for each in symbols
-    ]
     bounds = set().union(*(getattr(p, "free_symbols", ()) for p in parts[1:3]))
     is_of_others = not bounds <= getattr(parts[0], "free_symbols", set())
-    tried = itertools.islice(itertools.product(*values), _MAX_ROWS)
-    for sizes in tried:
-        row = dict(zip(symbols, sizes, strict=True))
-        size, start, end, step, length = (_number(each, row) for each in parts)
+    for row in sampled_sizes(symbols, ranges, least):
+        size, start, end, step, length = (number_at(each, row) for each in parts)
         if size is None or length is None or size < 0:
             continue  # the program does not run at such sizes
-        has_few = any(each < TAKEN_FOR for each in sizes)
+        has_few = any(each < TAKEN_FOR for each in row.values())
         if length < 0 and not (has_few and is_of_numbers):
             return True
         if (not has_few or is_of_others) and length != _length(size, start, end, step):
@@ -113,20 +98,6 @@ def _differs(parts: tuple[Any, ...], ranges: Mapping[str, Any], least: Mapping[s
 
 def _length(size: int, start: int | None, end: int | None, step: int | None) -> int:
     return len(range(*slice(start, end, step).indices(size)))
-
-
-def _is_within(size: int, known: Any) -> bool:
-    """Whether the program takes the size; captures take 0 and 1 for 2."""
-    if known is None:
-        return True
-    return bool(size <= known.upper and (known.lower <= TAKEN_FOR or size >= known.lower))
-
-
-def _number(part: Any, row: Mapping[Any, int]) -> int | None:
-    if part is None or isinstance(part, int):
-        return part
-    value = at_sizes(part, row)
-    return int(value) if value is not None and value.is_Integer else None
 
 
 def _note(node: torch.fx.Node) -> Diagnostic:

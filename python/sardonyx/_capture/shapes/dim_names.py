@@ -76,7 +76,7 @@ def constant_dims(
     for name, value, leaf in named_inputs(program, leaves):
         for axis, wanted in leaf.dims.items():
             now = _size(value, axis)
-            size: int | str | None = _constant(program, now)
+            size: int | str | None = constant_size(program, now)
             if size is None:
                 size = _restricted(now, wanted, free)
             if size is not None:
@@ -132,7 +132,7 @@ def _size(value: Any, axis: int) -> Any:
     return value if axis == SCALAR else size_of(value, axis)
 
 
-def _constant(program: ExportedProgram, size: Any) -> int | None:
+def constant_size(program: ExportedProgram, size: Any) -> int | None:
     """The one value that a size can have: a symbol that a guard fixed keeps its name. Draft export
     leaves SymInts of numbers."""
     if isinstance(size, int):
@@ -166,7 +166,7 @@ def symbol_names(program: ExportedProgram, leaves: Sequence[Leaf]) -> dict[str, 
     for _, value, leaf in named_inputs(program, leaves):
         for axis, wanted in leaf.dims.items():
             size = _size(value, axis)
-            if not hasattr(size, "node") or _constant(program, size) is not None:
+            if not hasattr(size, "node") or constant_size(program, size) is not None:
                 continue
             if str(size).isidentifier():
                 if wanted.name is not None:

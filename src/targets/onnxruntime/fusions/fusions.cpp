@@ -166,6 +166,16 @@ constexpr Fusion kRecurrencesOnCuda = {
     .since = "1.31",
     .types = kFloats};
 
+constexpr Fusion kExpertsOnCuda = {
+    .rule = &kMixtureOfExperts,
+    .before =
+        "the experts of each token, sorted, MatMul by expert, SwiGLU of columns that "
+        "alternate, MatMul by expert, and their weighted sum",
+    .after = "com.microsoft.MoE(x, logits, W1, b1, W2, b2)",
+    .measured = "not measured: one kernel for two products and a slice of each expert",
+    .since = "1.31",
+    .types = kFloats};
+
 constexpr Fusion cached_attention_on_cuda(const rewriting::Rule& rule) {
   return {.rule = &rule,
           .before =
@@ -184,16 +194,19 @@ constexpr Fusion cached_attention_on_cuda(const rewriting::Rule& rule) {
 }  // namespace
 
 Fusions onnxruntime_cuda_fusions() {
-  static const std::array kFusions = {kProjectionsOnCuda, kLongAttentionOnCuda,
-                                      kSumsOnCuda,        kCenteredSumsOnCuda,
-                                      kGatesOnCuda,       kRecurrencesOnCuda};
+  static const std::array kFusions = {kProjectionsOnCuda,  kLongAttentionOnCuda, kSumsOnCuda,
+                                      kCenteredSumsOnCuda, kGatesOnCuda,         kRecurrencesOnCuda,
+                                      kExpertsOnCuda};
   return kFusions;
 }
 
 Fusions onnxruntime_genai_cuda_fusions() {
   static const std::array kFusions = {cached_attention_on_cuda(kGroupQueryAttentionAsFed),
-                                      kProjectionsOnCuda, kSumsOnCuda, kCenteredSumsOnCuda,
-                                      kRecurrencesOnCuda};
+                                      kProjectionsOnCuda,
+                                      kSumsOnCuda,
+                                      kCenteredSumsOnCuda,
+                                      kRecurrencesOnCuda,
+                                      kExpertsOnCuda};
   return kFusions;
 }
 

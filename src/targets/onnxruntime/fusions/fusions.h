@@ -14,6 +14,7 @@ extern const rewriting::Rule kGroupQueryAttention;
 extern const rewriting::Rule kGroupQueryAttentionAsFed;
 extern const rewriting::Rule kGroupQueryAttentionApart;
 extern const rewriting::Rule kLinearAttention;
+extern const rewriting::Rule kMixtureOfExperts;
 extern const rewriting::Rule kMultiHeadAttention;
 extern const rewriting::Rule kPackedAttention;
 extern const rewriting::Rule kPackedProjections;

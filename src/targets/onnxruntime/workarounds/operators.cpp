@@ -103,6 +103,7 @@ const onnx::ForeignOperator kGatedGeluOfSum = {kDomain, 1, "BiasSplitGelu", &kBi
 const onnx::ForeignOperator kFastGeluOfSum = {kDomain, 1, "FastGelu", &kFastGelu, like_first};
 const onnx::ForeignOperator kCachedAttention = {kDomain, 1, "GroupQueryAttention",
                                                 &kGroupQueryAttention, group_query_attention};
+const onnx::ForeignOperator kExperts = {kDomain, 1, "MoE", &kMoE, like_first};
 const onnx::ForeignOperator kHeadsOfAttention = {kDomain, 1, "MultiHeadAttention",
                                                  &kMultiHeadAttention, multi_head_attention};
 const onnx::ForeignOperator kRecurrentAttention = {kDomain, 1, "LinearAttention", &kLinearAttention,

@@ -9,6 +9,7 @@ extern const onnx::ForeignOperator kActivatedConvolution;  // FusedConv
 extern const onnx::ForeignOperator kPackedAttention;   // Attention: with the products of q, k and v
 extern const onnx::ForeignOperator kHeadsOfAttention;  // MultiHeadAttention
 extern const onnx::ForeignOperator kCachedAttention;   // GroupQueryAttention
+extern const onnx::ForeignOperator kExperts;           // MoE
 extern const onnx::ForeignOperator kRecurrentAttention;     // LinearAttention
 extern const onnx::ForeignOperator kGeluOfSum;              // BiasGelu
 extern const onnx::ForeignOperator kGatedGeluOfSum;         // BiasSplitGelu

@@ -72,6 +72,19 @@ def matmul(results: ResultFactory, self: torch.Tensor, other: torch.Tensor) -> Q
     return results.dense((*broadcast([a[:-2], b[:-2]]), a[-2], b[-1]), self.dtype)
 
 
+def distances(
+    results: ResultFactory, x1: torch.Tensor, x2: torch.Tensor, *_: Any, **__: Any
+) -> QuickTensor:
+    """Of torch.cdist. PyTorch's own asks whether there are more than 25 rows, by which it chooses
+    how to compute them."""
+    a, b = dims_of(x1), dims_of(x2)
+    if len(a) < 2 or len(b) < 2 or not same(a[-1], b[-1]):
+        raise DeclinedError("distances of vectors, or of what does not fit")
+    if x1.dtype != x2.dtype or x1.dtype not in (torch.float32, torch.float64):
+        raise DeclinedError("distances of other types")
+    return results.dense((*broadcast([a[:-2], b[:-2]]), a[-2], b[-2]), x1.dtype)
+
+
 def embedding(
     results: ResultFactory, weight: torch.Tensor, indices: torch.Tensor, *_: Any, **__: Any
 ) -> QuickTensor:

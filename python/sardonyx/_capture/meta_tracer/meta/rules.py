@@ -7,13 +7,14 @@ gives that back, and declines what it is not sure of.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 
-from . import contractions, elementwise, layout, matrix_products
+from . import contractions, convolutions, elementwise, layout, matrix_products
 from .fake_kernels import FakeKernels
 from .results import ResultFactory
 from .tensor import QuickTensor
@@ -107,7 +108,11 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.linear.default: matrix_products.linear,
     _aten.addmm.default: matrix_products.addmm,
     _aten.matmul.default: matrix_products.matmul,
+    _aten.cdist.default: matrix_products.distances,
     _aten.einsum.default: contractions.einsum,
+    _aten.conv1d.default: partial(convolutions.convolution, axes=1),
+    _aten.conv2d.default: partial(convolutions.convolution, axes=2),
+    _aten.conv3d.default: partial(convolutions.convolution, axes=3),
     _aten.embedding.default: matrix_products.embedding,
     _aten.diff.default: matrix_products.diff,
     _aten.index.Tensor: matrix_products.index,

@@ -6,6 +6,7 @@ declined, so that no rule assumes anything of a size.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -68,6 +69,24 @@ def always_same(a: Size, b: Size) -> bool:
     if not isinstance(equality, sympy.Equality):
         return bool(equality == sympy.true)
     return always_holds(equality) or any(is_equal(equality) for is_equal in _known_equal)
+
+
+def _is_same_product(a: Size, b: Size) -> bool:
+    """Whether two sizes are equal once their products are expanded: 8 * (n + 1) is 8 * n + 8 in
+    one way that PyTorch computes it."""
+    if same(a, b):
+        return True
+    if is_static((a, b)) or is_by_data((a, b)) or hint(a) != hint(b):
+        return False
+    return _is_zero(key(a), key(b))
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_zero(a: Any, b: Any) -> bool:
+    """Whether their difference is."""
+    import sympy
+
+    return bool(sympy.expand(a - b) == 0)
 
 
 def made_same(a: Size, b: Size) -> bool:
@@ -148,7 +167,7 @@ class Strides:
         for size, stride in zip(reversed(shape), reversed(strides), strict=True):
             if type(size) is int and size == 1:
                 continue
-            if not same(stride, expected):
+            if not _is_same_product(stride, expected):
                 return False
             expected = plain(expected * size)
         return True

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -14,9 +15,9 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "base/file_mapping.h"
 #include "base/mapped_file.h"
 #include "base/page_memory.h"
-#include "base/writable_mapping.h"
 
 namespace sardonyx::base {
 namespace {
@@ -86,7 +87,21 @@ std::span<std::byte> shared_bytes(const std::string& path, const struct stat& st
   return {};
 }
 
-std::span<std::byte> hold_file(const std::string& path, bool is_shared) {
+std::span<std::byte> allocate_for(const std::string& path, std::uint64_t bytes) {
+  try {
+    if (std::cmp_greater(bytes, std::numeric_limits<std::size_t>::max())) throw std::bad_alloc();
+    return {allocate_pages(static_cast<std::size_t>(bytes)), static_cast<std::size_t>(bytes)};
+  } catch (const std::bad_alloc&) {
+    fail("SX1004",
+         "the " + std::to_string(bytes / 1'000'000) + " MB of '" + path +
+             "' do not fit into WebAssembly's memory, which ends at 4 GB",
+         "remove other models, or use the command `sardonyx`, which has no such limit");
+  }
+}
+
+}  // namespace
+
+std::span<std::byte> map_file(const std::string& path, bool is_writable, std::uint64_t most) {
   if (path.find('\0') != std::string::npos)
     fail("SX1101", "cannot read '" + path.substr(0, path.find('\0')) +
                        "': a NUL character follows in the path");
@@ -94,27 +109,26 @@ std::span<std::byte> hold_file(const std::string& path, bool is_shared) {
   struct stat status = {};
   if (::fstat(file.get(), &status) != 0) refuse(path, errno);
   if (S_ISDIR(status.st_mode)) refuse(path, EISDIR);
-  if (status.st_size == 0) return {};
+  const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
+  const bool is_shared = !is_writable && most >= file_bytes;
   if (is_shared)
     if (const std::span<std::byte> known = shared_bytes(path, status); !known.empty()) return known;
-  if (std::cmp_greater(status.st_size, std::numeric_limits<std::size_t>::max()))
-    throw std::bad_alloc();
-  const auto size = static_cast<std::size_t>(status.st_size);
+  if (std::min(file_bytes, most) == 0) return {};
   forget_unused();
-  std::byte* const memory = allocate_pages(size);
+  const std::span<std::byte> bytes = allocate_for(path, std::min(file_bytes, most));
   try {
-    read_all(path, file.get(), {memory, size});
+    read_all(path, file.get(), bytes);
   } catch (...) {
-    free_pages(memory, size);
+    free_pages(bytes.data(), bytes.size());
     throw;
   }
   const PlaceInFile start = {path, 0, static_cast<std::uint64_t>(status.st_dev),
                              static_cast<std::uint64_t>(status.st_ino)};
-  held_files()[memory] = {memory + size, start, 1, is_shared};
-  return {memory, size};
+  held_files()[bytes.data()] = {bytes.data() + bytes.size(), start, 1, is_shared};
+  return bytes;
 }
 
-void let_go(std::span<const std::byte> bytes) {
+void unmap_file(std::span<const std::byte> bytes) noexcept {
   if (bytes.empty()) return;
   const auto held = held_files().find(bytes.data());
   --held->second.users;
@@ -122,30 +136,6 @@ void let_go(std::span<const std::byte> bytes) {
   if (!held->second.is_shared) forget_unused();
 }
 
-}  // namespace
-
-MappedFile::MappedFile(std::string path) : path_(std::move(path)), bytes_(hold_file(path_, true)) {}
-
-MappedFile::~MappedFile() { unmap(); }
-
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  if (this != &other) {
-    unmap();
-    path_ = std::move(other.path_);
-    bytes_ = std::exchange(other.bytes_, {});
-  }
-  return *this;
-}
-
-void MappedFile::unmap() noexcept {
-  let_go(bytes_);
-  bytes_ = {};
-}
-
-void MappedFile::release(std::span<const std::byte> /*part*/) const noexcept {}
 void release_pages(std::span<const std::byte> /*part*/) noexcept {}
 void expect_pages(std::span<const std::byte> /*part*/) noexcept {}
 
@@ -164,9 +154,5 @@ std::optional<PlaceInFile> place_in_file(std::span<const std::byte> part) {
   place.offset = part.data() - begin;
   return place;
 }
-
-WritableMapping::WritableMapping(const std::string& path) : bytes_(hold_file(path, false)) {}
-
-WritableMapping::~WritableMapping() { let_go(bytes_); }
 
 }  // namespace sardonyx::base

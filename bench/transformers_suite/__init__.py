@@ -1,0 +1,1 @@
+"""transformers' own tests of its exporters, run through another backend of them."""

@@ -1,0 +1,88 @@
+"""The rule of convolutions: their fake kernel asks of each size whether it is 1, to find a memory
+format."""
+
+# Rules take arguments by the names that operators' schemas give them, used or not.
+# ruff: noqa: A002, PLR0917
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._capture.meta_tracer.symbolic.sizes import Size, Sizes, hint, plain, same
+
+from .results import ResultFactory, dims_of, numbers, steps_of
+from .tensor import QuickTensor
+
+
+def convolution(
+    results: ResultFactory,
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    stride: Sequence[Any] = (1,),
+    padding: Sequence[Any] | str = (0,),
+    dilation: Sequence[Any] = (1,),
+    groups: int = 1,
+    *,
+    axes: int,
+) -> QuickTensor:
+    """Along `axes` axes, of a batch [N, C, ...] by a weight [O, C / groups, ...] in row-major order.
+    Images with their channels last give such."""
+    shape, kernel = dims_of(input), dims_of(weight)
+    if not len(shape) == len(kernel) == axes + 2 or len(numbers(kernel)) != len(kernel):
+        raise DeclinedError("a convolution of what does not fit")
+    if isinstance(padding, str) or input.dtype != weight.dtype or not input.is_floating_point():
+        raise DeclinedError("a convolution of another kind")
+    if type(shape[1]) is not int or shape[1] != kernel[1] * groups or kernel[0] % groups:
+        raise DeclinedError("a convolution of other channels")
+    if bias is not None and (dims_of(bias) != kernel[:1] or bias.dtype != input.dtype):
+        raise DeclinedError("a convolution with another bias")
+    is_last = _has_channels_last(results, shape, steps_of(input))
+    is_usual = is_last or _is_row_major(results, shape, steps_of(input))
+    if not is_usual or not _is_row_major(results, kernel, steps_of(weight)):
+        raise DeclinedError("a convolution in another memory format")
+    steps, pads, gaps = (_each(given, axes) for given in (stride, padding, dilation))
+    lengths = [
+        _length(size, taps, step, pad, gap)
+        for size, taps, step, pad, gap in zip(shape[2:], kernel[2:], steps, pads, gaps, strict=True)
+    ]
+    dims = (shape[0], kernel[0], *lengths)
+    if not is_last:
+        return results.dense(dims, input.dtype)
+    batch, *inner, channels = results.strides.contiguous((dims[0], *lengths, dims[1]))
+    return QuickTensor.of(dims, (batch, channels, *inner), input.dtype)
+
+
+def _is_row_major(results: ResultFactory, shape: Sizes, steps: Sizes) -> bool:
+    """Also where sizes of 1 could lie anywhere, by which PyTorch finds a memory format."""
+    if 1 in numbers(shape):
+        return all(map(same, steps, results.strides.contiguous(shape)))
+    return results.strides.is_contiguous(shape, steps)
+
+
+def _has_channels_last(results: ResultFactory, shape: Sizes, steps: Sizes) -> bool:
+    """Of images without a size of 1, by which they could be in either memory format."""
+    if len(shape) != 4 or 1 in numbers(shape):
+        return False
+    lie = [(each[0], *each[2:], each[1]) for each in (shape, steps)]
+    return results.strides.is_contiguous(*lie)
+
+
+def _each(given: Sequence[Any], axes: int) -> list[Any]:
+    if len(given) not in (1, axes):
+        raise DeclinedError("a convolution of other axes")
+    return list(given) * axes if len(given) == 1 else list(given)
+
+
+def _length(size: Size, taps: int, step: int, pad: int, gap: int) -> Size:
+    if min(taps, step, gap) < 1 or pad < 0:
+        raise DeclinedError("a convolution without taps or steps")
+    length = plain((size + 2 * pad - gap * (taps - 1) - 1) // step + 1)
+    if hint(length) < 1:
+        raise DeclinedError("a convolution of fewer elements than its kernel has")
+    torch._check(length > 0)
+    return length

@@ -1,0 +1,48 @@
+"""Constant dimensions of a captured program that the example does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base.errors import Diagnostic
+from sardonyx._capture.shapes.dim_names import constant_size, named_inputs
+from sardonyx._capture.shapes.dim_spec import SCALAR, Leaf
+from sardonyx._capture.strategies.strategies import FixedSizeError
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+
+def check_example(
+    program: ExportedProgram, inputs: tuple[Any, Mapping[str, Any]], leaves: Sequence[Leaf]
+) -> None:
+    """FixedSizeError where a dimension of 1 in `inputs`, args and kwargs, is another constant.
+
+    A capture that keeps sizes of 1 dynamic takes one that is broadcast for the size that it is
+    broadcast to, and the program would reject the example.
+    """
+    wrong = list(_dims_of_one(program, inputs, leaves))
+    if wrong:
+        raise FixedSizeError(wrong)
+
+
+def _dims_of_one(
+    program: ExportedProgram, inputs: tuple[Any, Mapping[str, Any]], leaves: Sequence[Leaf]
+) -> Iterator[Diagnostic]:
+    from sardonyx._torch_private import pytree
+
+    values, _ = pytree.tree_flatten(inputs)
+    for value, (name, captured, leaf) in zip(values, named_inputs(program, leaves), strict=False):
+        shape = getattr(value, "shape", ())
+        for axis in leaf.dims:
+            if axis == SCALAR or not -len(shape) <= axis < len(shape) or shape[axis] != 1:
+                continue
+            size = constant_size(program, captured.shape[axis])
+            if size not in (None, 1):
+                yield Diagnostic(
+                    "SX1011",
+                    f"dimension {axis} of input '{name}' is 1 in the example, and broadcast to "
+                    f"{size}: it cannot be dynamic",
+                    help="give an example with another size, or make the dimension constant",
+                )

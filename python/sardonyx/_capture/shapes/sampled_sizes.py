@@ -1,0 +1,59 @@
+"""Expressions of a program's sizes, evaluated at some of the sizes that the program takes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
+
+from .dim_spec import TAKEN_FOR
+
+# The sizes of each symbol. The first ones of several symbols are combined first.
+_SIZES = (2, 7, 1, 0, 33, 3, 4, 100)
+_MAX_ROWS = 32
+
+
+def sampled_sizes(
+    symbols: Sequence[Any], ranges: Mapping[str, Any], least: Mapping[str, int]
+) -> Iterator[dict[Any, int]]:
+    """Sizes of all symbols, within the program's ranges and what the user declared."""
+    values = [
+        [
+            size
+            for size in _SIZES
+            if size >= least.get(str(symbol), 0) and is_within(size, ranges.get(str(symbol)))
+        ]
+        for symbol in symbols
+    ]
+    for row in itertools.islice(_by_rank(values), _MAX_ROWS):
+        yield dict(zip(symbols, row, strict=True))
+
+
+def _by_rank(values: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
+    """Their product, so that each symbol has each of its first values early."""
+    ranks = itertools.product(*(range(len(each)) for each in values))
+    for rank in sorted(itertools.islice(ranks, 4096), key=sum):
+        yield tuple(each[place] for each, place in zip(values, rank, strict=True))
+
+
+def is_within(size: int, known: Any) -> bool:
+    """Whether the program takes the size; captures take 0 and 1 for 2."""
+    if known is None:
+        return True
+    return bool(size <= known.upper and (known.lower <= TAKEN_FOR or size >= known.lower))
+
+
+def expression_of(part: Any) -> Any:
+    """The expression of a node, of its value or of a size; a number is its own."""
+    part = part.meta.get("val") if hasattr(part, "meta") else part
+    return part.node.expr if hasattr(part, "node") else part
+
+
+def number_at(part: Any, sizes: Mapping[Any, int]) -> int | None:
+    """An expression's value; None where it has none, and of None."""
+    if part is None or isinstance(part, int):
+        return part
+    value = at_sizes(part, sizes)
+    return int(value) if value is not None and value.is_Integer else None

@@ -1,0 +1,169 @@
+"""Operators whose results have other sizes than the program says where a size is 0 or 1.
+
+PyTorch's capture takes free sizes for 2 and more, and answers by that what operators ask of them.
+(n + m % 2) // n is 1 then, so a dimension of that size is broadcast. At n = m = 1 it is 2. It also
+takes two sizes for one that are equal in the example: x[: n // 2] + y has a row for each of y, also
+where n // 2 is 1.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from sardonyx._base.errors import Diagnostic
+from sardonyx._torch_private.operators import is_overload
+
+from .dim_names import least_sizes
+from .dim_spec import Leaf
+from .node_warnings import warning_of
+from .sampled_sizes import expression_of, number_at, sampled_sizes
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+# Those of one symbol by a number are asked about by bounds that the program has.
+_QUOTIENTS = frozenset({"FloorDiv", "CleanDiv", "Mod", "PythonMod"})
+_LEASTS = frozenset({"Min", "Max"})
+_MAX_SYMBOLS = 4
+
+
+def small_results(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
+    """A warning (SX1015) for each line with such an operator.
+
+    Operators of quotients and remainders by dynamic sizes, or of several, and those of different
+    sizes in one dimension, are run on meta tensors.
+    """
+    ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
+    if len(ranges) < 2:
+        return []
+    least = least_sizes(program, leaves)
+    known: dict[Any, bool] = {}
+    found: dict[Any, Diagnostic] = {}
+    for node in program.graph.nodes:
+        if not is_overload(node.target) or not (symbols := _symbols(node)):
+            continue
+        call = _signature(node)
+        if call not in known:
+            rows = sampled_sizes(symbols, ranges, least)
+            known[call] = any(_differs(node, row) for row in rows)
+        if known[call]:
+            note = _note(node)
+            found.setdefault((note.file, note.line), note)
+    return list(found.values())
+
+
+def _symbols(node: torch.fx.Node) -> list[Any]:
+    """Those of the sizes that the operator takes; empty where its results are as in any capture."""
+    sizes = [each for source in node.all_input_nodes for each in _sizes(source.meta.get("val"))]
+    expressions = [expression_of(each) for each in sizes if hasattr(each, "node")]
+    if not (any(map(_is_uncommon, expressions)) or _is_broadcast(node)):
+        return []
+    symbols = set().union(*(each.free_symbols for each in expressions))
+    return sorted(symbols, key=str) if len(symbols) <= _MAX_SYMBOLS else []
+
+
+def _is_broadcast(node: torch.fx.Node) -> bool:
+    """Whether a dimension has different dynamic sizes in several tensors of an elementwise
+    operator, other than sums. Callers know which sums are one size: a mask is as long as the
+    past and the tokens."""
+    operator: Any = node.target
+    if torch.Tag.pointwise not in operator.tags:
+        return False
+    values = [source.meta.get("val") for source in node.all_input_nodes]
+    shapes = [value.shape[::-1] for value in values if isinstance(value, torch.Tensor)]
+    dims = itertools.zip_longest(*shapes, fillvalue=1)
+    return any(_are_different(filter(lambda size: hasattr(size, "node"), dim)) for dim in dims)
+
+
+def _are_different(sizes: Iterable[Any]) -> bool:
+    expressions = set(map(expression_of, sizes))
+    return len(expressions) > 1 and any(
+        type(part).__name__ in _QUOTIENTS | _LEASTS for each in expressions for part in _parts(each)
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_uncommon(expression: Any) -> bool:
+    """Whether a quotient or remainder in it is by a dynamic size, or of several."""
+    return any(
+        type(part).__name__ in _QUOTIENTS
+        and (len(part.free_symbols) > 1 or part.args[1].free_symbols)
+        for part in _parts(expression)
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _parts(expression: Any) -> tuple[Any, ...]:
+    import sympy
+
+    return tuple(sympy.preorder_traversal(expression))
+
+
+def _sizes(value: Any) -> Iterator[Any]:
+    """A number, or the sizes of tensors."""
+    if isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _sizes(each)
+    elif hasattr(value, "shape"):
+        yield from value.shape
+    else:
+        yield value
+
+
+def _signature(node: torch.fx.Node) -> Any:
+    """What decides the result's sizes: equal for calls that are alike."""
+
+    def described(source: Any) -> Any:
+        value = source.meta.get("val")
+        return getattr(value, "dtype", None), *map(str, map(expression_of, _sizes(value)))
+
+    called = torch.fx.node.map_arg((node.args, node.kwargs), described)
+    results = tuple(map(str, map(expression_of, _sizes(node.meta.get("val")))))
+    return node.target, str(called), results
+
+
+def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
+    """Whether the results have other sizes than the program says, or are fewer or more."""
+    operator: Any = node.target
+    captured = [number_at(expression_of(size), sizes) for size in _sizes(node.meta.get("val"))]
+    try:
+        args, kwargs = torch.fx.node.map_arg(
+            (node.args, node.kwargs), lambda source: _at(source.meta.get("val"), sizes)
+        )
+        if "device" in kwargs:
+            kwargs = {**kwargs, "device": "meta"}
+        results = operator(*args, **kwargs)
+    except Exception:  # neither does the model run at such sizes
+        return False
+    return bool(captured) and None not in captured and list(_sizes(results)) != captured
+
+
+def _at(value: Any, sizes: Mapping[Any, int]) -> Any:
+    """Tensors without data, and numbers, of these sizes. ValueError where there are none."""
+    if isinstance(value, (list, tuple)):
+        return [_at(each, sizes) for each in value]
+    if isinstance(value, torch.Tensor):
+        shape = [_at(each, sizes) for each in value.shape]
+        return torch.empty(shape, dtype=value.dtype, device="meta")
+    if not hasattr(value, "node"):
+        return value
+    number = number_at(expression_of(value), sizes)
+    if number is None:
+        raise ValueError(f"{value} has no value")
+    return number
+
+
+def _note(node: torch.fx.Node) -> Diagnostic:
+    return warning_of(
+        node,
+        str(node.target),
+        f"an operator ({node.name}) has a result of another size than captured where a size is 0 "
+        "or 1",
+        "what the model computes there may be wrong, since PyTorch's capture assumes at least 2",
+        "declare Dim('name', min=2), or keep to larger sizes",
+    )

@@ -1,0 +1,215 @@
+// Before: scores, experts = TopK(logits, k), and the Softmax of those scores
+//         rows of x, sorted by their experts, in groups: MatMul by the matrix of each expert, +
+//         bias SwiGLU(every other column, at most the limit; the columns between, within the limit,
+//         + beta) MatMul by the second matrix of each expert, + bias, · score y = ReduceSum of the
+//         k rows of each token, in the tokens' order
+// After:  y = com.microsoft.MoE(x, logits, W1, b1, W2, b2)
+//
+// As transformers has gpt-oss. Gates that lie beside each other (Mixtral, Qwen) are left: ONNX
+// Runtime's CPU provider, which answers are checked by, has no kernel for them.
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "onnx/graph/recipe.h"
+#include "rewriting/patch.h"
+#include "rewriting/pattern.h"
+#include "rewriting/rewrite.h"
+#include "targets/onnxruntime/fusions/expert_routing.h"
+#include "targets/onnxruntime/fusions/fusions.h"
+#include "targets/onnxruntime/workarounds/operators.h"
+
+namespace sardonyx::targets {
+namespace {
+
+using onnx::Node;
+using onnx::Op;
+using onnx::ValueInfo;
+using rewriting::made_by;
+using rewriting::number_of;
+
+// Rows that are multiplied by the matrix of their expert.
+struct Products {
+  ValueInfo *rows = nullptr, *weights = nullptr, *bias = nullptr;
+};
+
+// Takes the bias of each row's expert off; null where something else is added.
+ValueInfo* without_bias(ValueInfo* value, const SortedRows& sorted, ValueInfo*& bias) {
+  const Node* sum = made_by(value, Op::kAdd);
+  if (sum == nullptr) return value;
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+    const Node* gather = made_by(sum->input(side), Op::kGather);
+    if (gather == nullptr || gather->int_or("axis", 0) != 0 || gather->input(1) != sorted.experts ||
+        gather->input(0)->constant == nullptr)
+      continue;
+    bias = gather->input(0);
+    return without_casts(sum->input(1 - side));
+  }
+  return nullptr;
+}
+
+// The group of a number, times the matrix of that number; false where it is something else.
+bool takes_group(const ValueInfo* product_value, std::size_t number, const Node*& split,
+                 ValueInfo*& weights) {
+  const Node* product = made_by(product_value, Op::kMatMul);
+  const Node* matrix = product == nullptr ? nullptr : made_by(product->input(1), Op::kGather);
+  const Node* group = product == nullptr ? nullptr : made_by(product->input(0), Op::kSplit);
+  if (matrix == nullptr || group == nullptr || matrix->int_or("axis", 0) != 0 ||
+      number_of(matrix->input(1)) != static_cast<double>(number))
+    return false;
+  if (number == 0) {
+    split = group;
+    weights = matrix->input(0);
+  }
+  return group == split && matrix->input(0) == weights &&
+         split->output(number) == product->input(0);
+}
+
+std::optional<Products> products_of(ValueInfo* value, const SortedRows& sorted) {
+  Products found;
+  const ValueInfo* joined = without_bias(without_casts(value), sorted, found.bias);
+  const Node* concat = joined == nullptr ? nullptr : made_by(joined, Op::kConcat);
+  if (concat == nullptr || concat->int_or("axis", 0) != 0) return std::nullopt;
+  const std::size_t experts = concat->inputs.size() - 1;
+  const Node* split = nullptr;
+  for (std::size_t i = 0; i < experts; ++i)
+    if (!takes_group(concat->input(i), i, split, found.weights)) return std::nullopt;
+  const Node* behind = made_by(concat->input(experts), Op::kExpand);
+  const onnx::Tensor* stack = found.weights == nullptr ? nullptr : found.weights->constant.get();
+  if (behind == nullptr || number_of(behind->input(0)) != 0.0 || stack == nullptr ||
+      stack->dims.size() != 3 || std::cmp_not_equal(stack->dims[0], experts) ||
+      split->outputs.size() != experts + 1 || split->int_or("axis", 0) != 0 ||
+      !counts_rows(split->input(1), sorted, static_cast<std::int64_t>(experts)))
+    return std::nullopt;
+  found.rows = split->input(0);
+  return found;
+}
+
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+// What is limited by `compare`, and the limit: x where it compares so or is NaN, else the limit.
+std::pair<ValueInfo*, double> limited(ValueInfo* value, Op compare) {
+  const Node* choice = made_by(value, Op::kWhere);
+  const Node* either = choice == nullptr ? nullptr : made_by(choice->input(0), Op::kOr);
+  const Node* inside = either == nullptr ? nullptr : made_by(either->input(0), compare);
+  const auto limit = inside == nullptr ? std::nullopt : number_of(choice->input(2));
+  if (!limit || inside->input(0) != choice->input(1) || number_of(inside->input(1)) != limit ||
+      made_by(either->input(1), Op::kIsNaN) == nullptr)
+    return {value, kUnlimited};
+  return {choice->input(1), *limit};
+}
+
+// Every other column, from `first` on; null where it is something else.
+ValueInfo* columns_of(const ValueInfo* value, std::int64_t first) {
+  const Node* slice = made_by(value, Op::kSlice);
+  if (slice == nullptr || !holds(slice->input(1), {first}) || !holds(slice->input(4), {2}) ||
+      !(holds(slice->input(3), {1}) || holds(slice->input(3), {-1})))
+    return nullptr;
+  const auto end = number_of(slice->input(2));
+  const symbolic::Expr width = slice->input(0)->shape.back();
+  const bool to_the_end = end && width.is_constant() && *end >= static_cast<double>(width.value());
+  return to_the_end ? slice->input(0) : nullptr;
+}
+
+struct Gates {
+  ValueInfo* hidden = nullptr;
+  double alpha = 1, beta = 0, limit = kUnlimited;
+};
+
+std::optional<Gates> gates_of(ValueInfo* value) {
+  const Node* gated = made_by(without_casts(value), Op::kSwiGLU);
+  if (gated == nullptr) return std::nullopt;
+  Gates found;
+  found.alpha = gated->float_or("alpha", 1.0F);
+  const auto [gate, most] = limited(gated->input(0), Op::kLessOrEqual);
+  ValueInfo* linear = gated->input(1);
+  if (const Node* sum = made_by(linear, Op::kAdd)) {
+    const auto beta = number_of(sum->input(1));
+    if (!beta) return std::nullopt;
+    found.beta = *beta;
+    linear = sum->input(0);
+  }
+  const auto [from_below, highest] = limited(linear, Op::kLessOrEqual);
+  const auto [between, lowest] = limited(from_below, Op::kGreaterOrEqual);
+  const bool is_even = most == highest && (most == kUnlimited || lowest == -most);
+  if (!is_even || (most == kUnlimited && between != from_below)) return std::nullopt;
+  found.limit = most;
+  found.hidden = columns_of(gate, 0);
+  if (found.hidden == nullptr || columns_of(between, 1) != found.hidden) return std::nullopt;
+  return found;
+}
+
+// The matrices of each expert, their rows the outputs.
+ValueInfo* turned(rewriting::Patch& patch, ValueInfo* weights) {
+  patch.fold_in(weights);
+  return patch.weight(weights->name + "_turned", onnx::permuted(*weights->constant, {0, 2, 1}));
+}
+
+// Those of the CUDA provider's kernels.
+constexpr std::int64_t kMultiple = 64;
+
+bool is_multiple(const Products& products) {
+  const std::vector<std::int64_t>& dims = products.weights->constant->dims;
+  return dims[1] % kMultiple == 0 && dims[2] % kMultiple == 0;
+}
+
+// The rows of each token side by side, in the order before they were sorted; null for other sums.
+ValueInfo* sorted_parts(const Node* sum) {
+  if (sum->int_or("keepdims", 1) != 0 || !holds(sum->input(1), {1})) return nullptr;
+  const Node* shaped = made_by(without_casts(sum->input(0)), Op::kReshape);
+  const ValueInfo* parts = shaped == nullptr ? nullptr : shaped->output();
+  if (parts == nullptr || !parts->has_rank || parts->shape.size() != 3) return nullptr;
+  return shaped->input(0);
+}
+
+bool fuse(Node* sum, rewriting::RuleContext& context) {
+  ValueInfo* const parts = sorted_parts(sum);
+  const auto routed = parts == nullptr ? std::nullopt : routed_rows(without_casts(parts));
+  if (!routed) return false;
+  const auto second = products_of(routed->rows, routed->sorted);
+  const auto gates = second ? gates_of(second->rows) : std::nullopt;
+  const auto first = gates ? products_of(gates->hidden, routed->sorted) : std::nullopt;
+  ValueInfo* const x = first ? unsorted_rows(first->rows, routed->sorted) : nullptr;
+  if (x == nullptr)
+    return context.decline(sum, "the experts are not gated by columns that alternate");
+  if (!context.may_change_weights())
+    return context.decline(sum, "its weights stay as the program has them");
+  if (context.quantizes_weights())
+    return context.decline(sum, "its weights are quantized, which they are in products alone");
+  if (first->weights->dtype != x->dtype || second->weights->dtype != x->dtype ||
+      routed->logits->dtype != x->dtype)
+    return context.decline(sum, "weights and scores are of several types");
+  if (!is_multiple(*first) || !is_multiple(*second))
+    return context.decline(sum, "the kernel takes widths that are multiples of 64");
+  rewriting::Patch patch(context, sum);
+  std::vector<onnx::Attribute> attributes = {
+      {"k", routed->sorted.each, {}},
+      {"activation_type", std::string("swiglu"), {}},
+      {"swiglu_fusion", std::int64_t{1}, {}},
+      {"activation_alpha", static_cast<float>(gates->alpha), {}},
+      {"activation_beta", static_cast<float>(gates->beta), {}},
+      {"normalize_routing_weights", std::int64_t{routed->normalizes ? 1 : 0}, {}}};
+  if (gates->limit != kUnlimited)
+    attributes.push_back({"swiglu_limit", static_cast<float>(gates->limit), {}});
+  const std::string name = sum->output()->name + "_experts";
+  ValueInfo* made = patch.node(microsoft::kExperts,
+                               {x, routed->logits, turned(patch, first->weights), first->bias,
+                                turned(patch, second->weights), second->bias},
+                               std::move(attributes), name);
+  if (made != nullptr && made->dtype != sum->output()->dtype)
+    made = patch.cast(made, sum->output()->dtype);
+  patch.replace(sum->output(), made);
+  return patch.apply();
+}
+
+constexpr Op kRoots[] = {Op::kReduceSum};
+
+}  // namespace
+
+const rewriting::Rule kMixtureOfExperts = {"mixture-of-experts", kRoots, fuse};
+
+}  // namespace sardonyx::targets

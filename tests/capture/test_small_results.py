@@ -1,0 +1,85 @@
+"""Where an operator's result has another size than captured, since a size is 0 or 1, the export
+warns; where it has not, it does not."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+from torch.export import Dim
+
+import sardonyx
+from tests.harness import difference
+
+
+class Calls(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x, y):
+        return self.function(x, y, x.shape[0], y.shape[0])
+
+
+def exported(function, capture, dims=("n", "m")):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", sardonyx.errors.OnnxExporterWarning)
+        made = sardonyx.export(
+            Calls(function),
+            (torch.randn(5), torch.randn(3)),
+            dynamic_shapes=({0: dims[0]}, {0: dims[1]}),
+            capture=capture,
+        )
+    return made, [str(each.message) for each in caught]
+
+
+WARNED = {
+    "broadcast of what is 1 at larger sizes": lambda x, y, n, m: torch.eye((m % 2 + n) // n) * 2,
+    "slice that is empty at larger sizes": lambda x, y, n, m: torch.stack(
+        [x[: n - m * n + min(m, 5) - m % 4].roll(1, 0)] * 2
+    ),
+    "sizes that are equal in the example": lambda x, y, n, m: x[:1] * len(x[: -1 - n // 3] + y),
+}
+
+
+@pytest.mark.parametrize("capture", ["auto", "torch"])
+@pytest.mark.parametrize("function", WARNED.values(), ids=WARNED)
+def test_it_warns(function, capture):
+    messages = exported(function, capture)[1]
+    assert messages
+    assert all("test_small_results.py" in each for each in messages)
+
+
+@pytest.mark.parametrize("capture", ["auto", "torch"])
+def test_an_identity_matrix_has_the_size_that_the_model_asks_for(capture):
+    def function(x, y, n, m):
+        return torch.eye((m % 2 + n) // n)
+
+    made, _ = exported(function, capture)
+    for n, m in ((5, 3), (1, 1), (1, 2), (7, 4)):
+        values = torch.randn(n), torch.randn(m)
+        assert difference(made(*values)[0], Calls(function)(*values)) is None
+
+
+QUIET = {
+    "quotients of both": lambda x, y, n, m: torch.zeros((n + m) // 2, (n * m) // 4 + 1) + 1,
+    "windows": lambda x, y, n, m: torch.ones(n * (m // 2)).view(n, m // 2, 1) + x[:, None, None],
+    "halves": lambda x, y, n, m: x[: n // 2] + x[n - n // 2 :],
+}
+
+
+@pytest.mark.parametrize("function", QUIET.values(), ids=QUIET)
+def test_it_is_quiet_where_all_sizes_are_right(function):
+    made, messages = exported(function, "auto")
+    assert messages == []
+    for n, m in ((5, 3), (1, 1), (2, 1), (1, 2), (7, 4)):
+        values = torch.randn(n), torch.randn(m)
+        assert difference(made(*values)[0], Calls(function)(*values)) is None
+
+
+def test_a_declared_minimum_is_kept():
+    def function(x, y, n, m):
+        return torch.eye((m % 2 + n) // n) * 2
+
+    assert exported(function, "auto", (Dim("n", min=2, max=64), Dim("m", min=2, max=64)))[1] == []
