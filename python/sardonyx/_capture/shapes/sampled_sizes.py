@@ -10,19 +10,23 @@ from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
 
 from .dim_spec import TAKEN_FOR
 
-# The sizes of each symbol. The first ones of several symbols are combined first.
+# The sizes of each symbol. Equal ones of several symbols come first, then combinations of the first
+# ones.
 _SIZES = (2, 7, 1, 0, 33, 3, 4, 100)
-_MAX_ROWS = 32
+_MAX_ROWS = 64
+_MAX_SYMBOLS = 3  # of which all sizes are combined
+_MAX_COMBINATIONS = 4096
 
 
 def sampled_sizes(
     symbols: Sequence[Any], ranges: Mapping[str, Any], least: Mapping[str, int]
 ) -> Iterator[dict[Any, int]]:
     """Sizes of all symbols, within the program's ranges and what the user declared."""
+    sizes = _SIZES if len(symbols) <= _MAX_SYMBOLS else _SIZES[:_MAX_SYMBOLS]
     values = [
         [
             size
-            for size in _SIZES
+            for size in sizes
             if size >= least.get(str(symbol), 0) and is_within(size, ranges.get(str(symbol)))
         ]
         for symbol in symbols
@@ -33,8 +37,9 @@ def sampled_sizes(
 
 def _by_rank(values: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
     """Their product, so that each symbol has each of its first values early."""
-    ranks = itertools.product(*(range(len(each)) for each in values))
-    for rank in sorted(itertools.islice(ranks, 4096), key=sum):
+    product = itertools.product(*(range(len(each)) for each in values))
+    ranks = itertools.islice(product, _MAX_COMBINATIONS)
+    for rank in sorted(ranks, key=lambda rank: (len(set(rank)) > 1, sum(rank))):
         yield tuple(each[place] for each, place in zip(values, rank, strict=True))
 
 

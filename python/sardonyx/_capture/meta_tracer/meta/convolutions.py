@@ -30,8 +30,8 @@ def convolution(
     *,
     axes: int,
 ) -> QuickTensor:
-    """Along `axes` axes, of a batch [N, C, ...] by a weight [O, C / groups, ...] in row-major order.
-    Images with their channels last give such."""
+    """Along `axes` axes, of a batch [N, C, ...] by a weight [O, C / groups, ...], both in row-major
+    order. Images with their channels last give such."""
     shape, kernel = dims_of(input), dims_of(weight)
     if not len(shape) == len(kernel) == axes + 2 or len(numbers(kernel)) != len(kernel):
         raise DeclinedError("a convolution of what does not fit")
