@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
@@ -283,9 +284,19 @@ def _quickly(
         *, size_branches: bool, stops_at_ifs: bool = False
     ) -> tuple[ExportedProgram, list[Diagnostic]]:
         nonlocal shapes
-        options = {"guards": guards, "size_branches": size_branches, "stops_at_ifs": stops_at_ifs}
+        once = partial(
+            _quick_attempt,
+            model,
+            args,
+            kwargs,
+            dynamic,
+            report,
+            guards=guards,
+            size_branches=size_branches,
+            stops_at_ifs=stops_at_ifs,
+        )
         try:
-            return _quick_attempt(model, args, kwargs, dynamic, report, shapes=shapes, **options)
+            return once(shapes=shapes)
         except DeclinedError as error:
             if shapes is dynamic.relaxed or not torch_export.is_constraint_violation(
                 error.__cause__
@@ -293,7 +304,7 @@ def _quickly(
                 raise
             report(f"captured again within the bounds of the model: {error}")
         shapes = dynamic.relaxed
-        return _quick_attempt(model, args, kwargs, dynamic, report, shapes=shapes, **options)
+        return once(shapes=shapes)
 
     is_tried = False  # with both branches
     failure: DeclinedError | None = None
