@@ -138,6 +138,28 @@ def test_a_static_cache_before_its_first_run_is_an_argument_and_its_sizes_are_re
     assert int(layer.cumulative_length) == 3
 
 
+@pytest.mark.filterwarnings("ignore::sardonyx.errors.SpecializationWarning")
+def test_a_dimension_of_1_that_a_model_removes_is_not_dynamic() -> None:
+    class Removes(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.squeeze(0) * 2
+
+    made = SardonyxExporter().export(Removes(), {"x": torch.ones(1, 3)}, {"dynamic": True})
+    x = torch.randn(1, 5)
+    torch.testing.assert_close(made(x=x), Removes()(x))
+
+
+def test_one_tensor_as_two_arguments_is_two_inputs() -> None:
+    class Both(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return x - 2 * y
+
+    same = torch.ones(2, 3)
+    made = SardonyxExporter().export(Both(), {"x": same, "y": same}, {"dynamic": True})
+    x, y = torch.randn(4, 5), torch.randn(4, 5)
+    torch.testing.assert_close(made(x=x, y=y), x - 2 * y)
+
+
 def test_elements_that_a_model_takes_for_numbers_are_constants_of_the_graph() -> None:
     class Splits(torch.nn.Module):
         def forward(self, x: torch.Tensor, grids: torch.Tensor) -> torch.Tensor:

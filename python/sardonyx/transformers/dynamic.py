@@ -18,6 +18,16 @@ def all_automatic(inputs: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _spec(value, _every_axis) for name, value in inputs.items()}
 
 
+def all_above_one(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The same, except for dimensions that are 1 or 0 in the example: a model may remove or
+    broadcast these."""
+
+    def axes(tensor: torch.Tensor) -> Any:
+        return {axis: _AUTO for axis, size in enumerate(tensor.shape) if size > 1}
+
+    return {name: _spec(value, axes) for name, value in inputs.items()}
+
+
 def with_one_past(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The same, except that all keys and values of a cache are equally long, and that the other
     dimensions of a cache are fixed but the first."""

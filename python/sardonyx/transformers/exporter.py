@@ -29,7 +29,7 @@ from sardonyx.hf.base.experts import all_experts
 
 from . import files
 from .config import EXPORT_FORMAT, SardonyxConfig, config_of
-from .dynamic import all_automatic, with_one_past
+from .dynamic import all_above_one, all_automatic, with_one_past
 from .fixed_values import ReadValues, fixed
 from .runner import SardonyxRunner
 from .signature import Signature, signature_of
@@ -242,13 +242,18 @@ def _captured(model: Any, inputs: dict[str, Any], config: SardonyxConfig) -> ONN
         return with_shapes({**dict.fromkeys(inputs), **config.dynamic_shapes})
     if not config.dynamic:
         return with_shapes(None)
-    automatic, tied = all_automatic(inputs), with_one_past(inputs)
-    if automatic == tied:
-        return with_shapes(automatic)
-    try:
-        return with_shapes(tied)
-    except OnnxExporterError:  # a cache whose length the model fixes
-        return with_shapes(automatic)
+    # A model may fix the length of its cache, or remove dimensions of 1.
+    tied, automatic, last = (
+        shapes_of(inputs) for shapes_of in (with_one_past, all_automatic, all_above_one)
+    )
+    for shapes in [tied] if tied == automatic else [tied, automatic]:
+        if shapes == last:
+            break
+        try:
+            return with_shapes(shapes)
+        except OnnxExporterError as error:
+            LOGGER.info("captured again with fewer dynamic dimensions: %s", error)
+    return with_shapes(last)
 
 
 def _metadata(model: Any, inputs: Mapping[str, Any], in_spec: str, out_spec: str) -> Any:

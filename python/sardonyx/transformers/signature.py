@@ -133,8 +133,9 @@ def signature_of(
     """
     feed = feed_of(program.captured, (), inputs)
     names = _names_by_tensor(program.input_names, feed)
+    taken: dict[int, int] = {}  # a tensor may be several arguments
     arguments = {
-        argument: _named(flatten(value)[0], names, f"argument '{argument}'")
+        argument: _named(flatten(value)[0], names, f"argument '{argument}'", taken)
         for argument, value in inputs.items()
     }
     leaves, description = flatten(result, _result_spec(program))
@@ -150,7 +151,7 @@ def signature_of(
         {argument: found for argument, found in arguments.items() if found},
         [name for name, value in inputs.items() if is_cache(value)],
         description,
-        _named(leaves, outputs, "the result", repeats=True),
+        _named(leaves, outputs, "the result", None),
         numbers,
         {name: value.tolist() for name, value in (fixed or {}).items()},
     )
@@ -185,16 +186,20 @@ def _names_by_tensor(names: Sequence[str], values: Sequence[Any]) -> dict[int, l
 
 
 def _named(
-    leaves: Sequence[Any], names: Mapping[int, list[str]], where: str, repeats: bool = False
+    leaves: Sequence[Any],
+    names: Mapping[int, list[str]],
+    where: str,
+    taken: dict[int, int] | None,
 ) -> list[str]:
     """The names of tensors. One that stands in several places of a result is one output or several,
-    which are equal; arguments have an input for each place."""
-    taken: dict[int, int] = {}
+    which are equal; arguments have an input for each place, and `taken` counts those that have got
+    their names."""
     found = []
     for leaf in leaves:
         known = names.get(id(leaf), [])
-        at = 0 if repeats else taken.get(id(leaf), 0)
-        taken[id(leaf)] = at + 1
+        at = 0 if taken is None else taken.get(id(leaf), 0)
+        if taken is not None:
+            taken[id(leaf)] = at + 1
         if at >= len(known):
             raise refusal(
                 "SX1016",
