@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
@@ -251,7 +250,14 @@ def _quick(
     if reason := distrust():
         raise DeclinedError(f"it does not fit this PyTorch: {reason}")
     try:
-        return _quickly(model, args, kwargs, dynamic, report)
+        try:
+            return _quickly(model, args, kwargs, dynamic, report, shapes=dynamic.shapes)
+        except DeclinedError as error:
+            if not torch_export.is_constraint_violation(error.__cause__):
+                raise
+            # A convolution without padding takes no images below its kernel's size, say.
+            report(f"captured again within the bounds of the model: {error}")
+        return _quickly(model, args, kwargs, dynamic, report, shapes=dynamic.relaxed)
     except (DeclinedError, OnnxExporterError):
         raise
     except Exception as error:
@@ -269,42 +275,31 @@ def _quickly(
     kwargs: Mapping[str, Any],
     dynamic: DynamicShapes,
     report: Callable[[str], None],
+    *,
+    shapes: Any,
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
     """Once as torch.export would capture it. Where the model's own code decides by sizes, or
     computes real numbers of them, once more with both branches and with these numbers in the
-    program, which is taken where that succeeds. Where the model takes fewer sizes than the user
-    declared, as a convolution without padding takes none below its kernel's, once more within those
-    that it takes."""
+    program, which is taken where that succeeds. `shapes`: the dynamic shapes, as torch.export takes
+    them, declared or relaxed."""
     from .meta_tracer.control_flow.if_conversion import ConvertibleIfError
 
     start, guards = time.perf_counter(), SizeGuards(keeps_conditions=True)
-    shapes = dynamic.shapes
 
     def attempt(
         *, size_branches: bool, stops_at_ifs: bool = False
     ) -> tuple[ExportedProgram, list[Diagnostic]]:
-        nonlocal shapes
-        once = partial(
-            _quick_attempt,
+        return _quick_attempt(
             model,
             args,
             kwargs,
             dynamic,
             report,
+            shapes=shapes,
             guards=guards,
             size_branches=size_branches,
             stops_at_ifs=stops_at_ifs,
         )
-        try:
-            return once(shapes=shapes)
-        except DeclinedError as error:
-            if shapes is dynamic.relaxed or not torch_export.is_constraint_violation(
-                error.__cause__
-            ):
-                raise
-            report(f"captured again within the bounds of the model: {error}")
-        shapes = dynamic.relaxed
-        return once(shapes=shapes)
 
     is_tried = False  # with both branches
     failure: DeclinedError | None = None
@@ -358,7 +353,6 @@ def _quick_attempt(
     size_branches: bool,
     stops_at_ifs: bool,
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
-    """`shapes`: the dynamic shapes in torch.export's form, as declared or relaxed."""
     from .meta_tracer.entry.capture import quick_capture
     from .patches.symbolic_math import real_sizes
 
@@ -453,7 +447,8 @@ def _notes_of_sizes(
     found = [*constant, *bounded, *asked]
     if follows_size_branches():
         found += clamped_slices(program, dynamic.leaves)
-        found += small_results(program, dynamic.leaves)
+        if not any(map(_is_warned_of, found)):  # of which such results are a consequence
+            found += small_results(program, dynamic.leaves)
     if refused := [each for each in found if each.severity == "error"]:
         raise FixedSizeError(refused)
     return found

@@ -13,8 +13,6 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from sardonyx._base.errors import Diagnostic
 from sardonyx._torch_private.operators import is_overload
 
@@ -24,6 +22,7 @@ from .node_warnings import warning_of
 from .sampled_sizes import expression_of, number_at, sampled_sizes
 
 if TYPE_CHECKING:
+    import torch
     from torch.export import ExportedProgram
 
 # Those of one symbol by a number are asked about by bounds that the program has.
@@ -71,6 +70,8 @@ def _is_broadcast(node: torch.fx.Node) -> bool:
     """Whether a dimension has different dynamic sizes in several tensors of an elementwise
     operator, other than sums. Callers know which sums are one size: a mask is as long as the
     past and the tokens."""
+    import torch
+
     operator: Any = node.target
     if torch.Tag.pointwise not in operator.tags:
         return False
@@ -118,6 +119,8 @@ def _sizes(value: Any) -> Iterator[Any]:
 def _signature(node: torch.fx.Node) -> Any:
     """What decides the result's sizes: equal for calls that are alike."""
 
+    import torch
+
     def described(source: Any) -> Any:
         value = source.meta.get("val")
         return getattr(value, "dtype", None), *map(str, map(expression_of, _sizes(value)))
@@ -129,6 +132,8 @@ def _signature(node: torch.fx.Node) -> Any:
 
 def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
     """Whether the results have other sizes than the program says, or are fewer or more."""
+    import torch
+
     operator: Any = node.target
     captured = [number_at(expression_of(size), sizes) for size in _sizes(node.meta.get("val"))]
     try:
@@ -145,6 +150,8 @@ def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
 
 def _at(value: Any, sizes: Mapping[Any, int]) -> Any:
     """Tensors without data, and numbers, of these sizes. ValueError where there are none."""
+    import torch
+
     if isinstance(value, (list, tuple)):
         return [_at(each, sizes) for each in value]
     if isinstance(value, torch.Tensor):
