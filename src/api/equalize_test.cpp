@@ -23,7 +23,7 @@ constexpr std::size_t kLarge = 3;  // the channel of the largest factor
 
 // A normalization, and a product of it.
 Model normalized() {
-  auto model = std::make_unique<onnx::Model>(nullptr);
+  auto model = std::make_unique<onnx::Model>(std::make_shared<symbolic::Pool>());
   const auto node = [&](const char* type, const std::vector<ValueInfo*>& inputs,
                         const std::string& result, std::int64_t size) {
     Node* made = model->add_node(type, "");
