@@ -74,8 +74,8 @@ void add_extremes(const float* elements, std::size_t count, LaneExtremes& result
   hn::StoreU(zeros, kCounts, result.zeros.data());
 }
 
-// `count` is a multiple of the lanes. Powers of two change no bit of an element but its exponent;
-// as two factors, neither of which is too large for a float.
+// `count` is a multiple of the lanes. Powers of two change no bit of an element but its exponent.
+// One power may be too large for a float, so there are two factors.
 void find_bins(const float* elements, std::size_t count, const Binning& binning,
                std::int32_t not_finite, std::int32_t* bins) {
   const std::size_t at_once = hn::Lanes(kFloats);

@@ -115,7 +115,7 @@ class Removing {
     return nullptr;
   }
 
-  // Nodes between the QuantizeLinear and the DequantizeLinear, of which nothing else reads.
+  // Nodes between the QuantizeLinear and the DequantizeLinear, which no other node reads.
   static std::vector<Node*> nodes_between(const Node* dequantize) {
     std::vector<Node*> nodes;
     const ValueInfo* value = dequantize->inputs[0];

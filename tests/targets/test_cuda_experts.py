@@ -51,7 +51,7 @@ def gpt_oss(**changes: Any) -> Block:
 
 
 class OtherRouter(torch.nn.Module):
-    """The Softmax of all scores, of which the chosen ones add up to 1 or not."""
+    """The Softmax of all scores; the chosen ones add up to 1 or not."""
 
     def __init__(self, block: Block, normalizes: bool) -> None:
         super().__init__()

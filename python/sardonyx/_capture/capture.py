@@ -447,7 +447,7 @@ def _notes_of_sizes(
     found = [*constant, *bounded, *asked]
     if follows_size_branches():
         found += clamped_slices(program, dynamic.leaves)
-        if not any(map(_is_warned_of, found)):  # of which such results are a consequence
+        if not any(map(_is_warned_of, found)):  # such results would only be its consequence
             found += small_results(program, dynamic.leaves)
     if refused := [each for each in found if each.severity == "error"]:
         raise FixedSizeError(refused)

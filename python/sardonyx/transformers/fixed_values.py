@@ -23,7 +23,7 @@ _NUMBERS = frozenset(
 
 
 class ReadValues(TorchFunctionMode):
-    """Notes of which arguments the model reads elements as numbers while it runs.
+    """Records the arguments whose elements the model reads as numbers while it runs.
 
     Attributes:
         read: their names.

@@ -14,7 +14,7 @@ from .dim_spec import TAKEN_FOR
 # ones.
 _SIZES = (2, 7, 1, 0, 33, 3, 4, 100)
 _MAX_ROWS = 64
-_MAX_SYMBOLS = 3  # of which all sizes are combined
+_MAX_SYMBOLS = 3  # up to so many, all sizes are combined
 _MAX_COMBINATIONS = 4096
 
 

@@ -19,28 +19,12 @@ constexpr std::string_view kSince = "1.31, read in the list of its kernels";
 constexpr const char* kWhy =
     "the CUDA provider has no kernel, and the CPU would run it between "
     "copies; of a mask that is no constant it does";
-// Runs of ones, of which each takes up to two remainders. Beyond that, copies cost less.
+// Runs of ones; each takes up to two remainders. Beyond that, copies cost less.
 constexpr int kMostRuns = 2;
-
-// A value, and the number that all elements of the other one are.
-struct Masked {
-  Value x;
-  std::int64_t mask = 0;
-};
 
 std::optional<std::int64_t> single_number(Value value) {
   if (!value.is_constant() || value.constant()->element_count() != 1) return std::nullopt;
   return value.ints()->front();
-}
-
-// Where the mask has the value's rank at most: the result has its shape.
-std::optional<Masked> masked(const Use& use) {
-  for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
-    const Value x = use.input(1 - i), mask = use.input(i);
-    const auto number = single_number(mask);
-    if (number && x.has_rank() && mask.rank() <= x.rank()) return Masked{x, *number};
-  }
-  return std::nullopt;
 }
 
 // The remainder of 2^count, which of numbers below zero is their lowest bits, too.
@@ -77,36 +61,50 @@ std::optional<Value> bits_under(Lowering& onnx, Value x, std::int64_t mask) {
   return onnx.sub(x, *others);
 }
 
+// A value, the number that all elements of the other one are, and the bits of both.
+struct Masked {
+  Value x;
+  std::int64_t mask = 0;
+  Value both;
+};
+
+// Where the mask has the value's rank at most: the result has its shape.
+std::optional<Masked> masked(const Use& use) {
+  for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
+    const Value x = use.input(1 - i), mask = use.input(i);
+    const auto number = single_number(mask);
+    if (!number || !x.has_rank() || mask.rank() > x.rank()) continue;
+    const auto both = bits_under(use.onnx, x, *number);
+    if (!both) return std::nullopt;
+    return Masked{x, *number, *both};
+  }
+  return std::nullopt;
+}
+
 std::optional<Values> remainder(const Use& use, const Rule&) {
-  const auto given = masked(use);
-  if (!given) return std::nullopt;
-  const auto both = bits_under(use.onnx, given->x, given->mask);
-  if (!both) return std::nullopt;
-  return Values{*both};
+  const auto found = masked(use);
+  if (!found) return std::nullopt;
+  return Values{found->both};
 }
 
 // Before: BitwiseOr(x, mask)
 // After:  x - (x & mask) + mask, which stays inside the type
 std::optional<Values> with_bits(const Use& use, const Rule&) {
-  const auto given = masked(use);
-  if (!given) return std::nullopt;
+  const auto found = masked(use);
+  if (!found) return std::nullopt;
   Lowering& onnx = use.onnx;
-  const auto both = bits_under(onnx, given->x, given->mask);
-  if (!both) return std::nullopt;
-  const Value mask = onnx.int_scalar(given->mask, given->x.dtype());
-  return Values{onnx.add(onnx.sub(given->x, *both), mask)};
+  const Value mask = onnx.int_scalar(found->mask, found->x.dtype());
+  return Values{onnx.add(onnx.sub(found->x, found->both), mask)};
 }
 
 // Before: BitwiseXor(x, mask)
 // After:  x - (x & mask) + (mask - (x & mask))
 std::optional<Values> turned_bits(const Use& use, const Rule&) {
-  const auto given = masked(use);
-  if (!given) return std::nullopt;
+  const auto found = masked(use);
+  if (!found) return std::nullopt;
   Lowering& onnx = use.onnx;
-  const auto both = bits_under(onnx, given->x, given->mask);
-  if (!both) return std::nullopt;
-  const Value mask = onnx.int_scalar(given->mask, given->x.dtype());
-  return Values{onnx.add(onnx.sub(given->x, *both), onnx.sub(mask, *both))};
+  const Value mask = onnx.int_scalar(found->mask, found->x.dtype());
+  return Values{onnx.add(onnx.sub(found->x, found->both), onnx.sub(mask, found->both))};
 }
 
 // Before: BitwiseNot(x)
