@@ -237,8 +237,10 @@ struct OptimizeOptions {
   // opset has other operators than a function, this is done anyway.
   bool inline_functions = false;
   // Inputs that have a value where callers give none (initializers that are inputs too) become
-  // constants, so that rules may fold them and runtimes prepare them as they load the model.
-  bool freeze_initializers = false;
+  // constants, so that rules may fold them and runtimes prepare them as they load the model. By
+  // default where a file of version 4 of the format or older has all initializers so, as its
+  // exporter wrote every model.
+  std::optional<bool> freeze_initializers;
   // The model is what its file has, as it was read: where there is nothing to do, it stays as the
   // file has it, with the names and the order of its nodes.
   bool is_as_read = false;

@@ -93,7 +93,7 @@ Model convert(Program& program, ConvertOptions options, const nb::dict& translat
 nb::tuple simplify(Model& model, std::optional<std::int64_t> opset, const std::string& runtime,
                    const std::string& stop_after, const std::vector<std::string>& disable,
                    const PrecisionOptions& precision, bool functions, bool inline_functions,
-                   bool freeze_initializers, bool is_as_read, const DimOptions& dims,
+                   std::optional<bool> freeze_initializers, bool is_as_read, const DimOptions& dims,
                    bool record_rules) {
   const auto run = [&] {
     const nb::gil_scoped_release released;

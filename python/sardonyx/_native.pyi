@@ -169,7 +169,7 @@ def simplify(
     precision: PrecisionOptions,
     functions: bool,
     inline_functions: bool,
-    freeze_initializers: bool,
+    freeze_initializers: bool | None,
     is_as_read: bool,
     dims: DimOptions,
     record_rules: bool,

@@ -35,8 +35,14 @@ void list_rules(bool json) {
   std::printf(json ? "{\"ok\": true, \"rules\": [%s]}\n" : "%s", text.c_str());
 }
 
-// What the user could ask for.
-void print_hints(const OptimizationReport& done) {
+// What the user could ask for, and what was done without being asked for.
+void print_hints(const OptimizationReport& done, const OptimizeOptions& options) {
+  for (const OptimizationReport::Applied& each : done.applied)
+    if (each.name == "freeze-initializers" && !options.freeze_initializers)
+      std::fprintf(stderr,
+                   "note: %lld inputs with a value are constants now; --no-freeze-initializers "
+                   "keeps them inputs\n",
+                   static_cast<long long>(each.count));
   for (const OptimizationReport::Declined& each : done.declined)
     if (each.rule == "freeze-initializers") std::fprintf(stderr, "hint: %s\n", each.reason.c_str());
 }
@@ -63,7 +69,7 @@ void run_optimize(const OptimizeArguments& arguments) {
     }
     for (const OptimizationReport::Applied& each : done.applied)
       std::printf("  %s\n", each.name.c_str());
-    print_hints(done);
+    print_hints(done, optimize);
   }
 }
 
@@ -84,6 +90,17 @@ constexpr const char* kOptimizeFooter =
     "Weights are streamed: memory does not grow with the model. On an error the previous output\n"
     "file is kept. Exit codes: 0 success, 1 the model could not be read, optimized or written,\n"
     "2 wrong usage.";
+
+void add_freezing(CLI::App& command, std::optional<bool>& choice) {
+  CLI::Option* const yes = command.add_flag_callback(
+      "--freeze-initializers", [&choice] { choice = true; },
+      "make constants of initializers that are inputs too; default: "
+      "where a file of IR version 4 or older has all of them so");
+  CLI::Option* const no = command.add_flag_callback(
+      "--no-freeze-initializers", [&choice] { choice = false; }, "leave them inputs");
+  for (CLI::Option* each : {yes, no}) each->group("Model");
+  no->excludes(yes);
+}
 
 void add_rules(CLI::App* command, OptimizeArguments& arguments) {
   command->add_option("--disable", arguments.optimize.disable, "skip this rule or pass; repeatable")
@@ -144,10 +161,7 @@ void add_optimize(CLI::App& app, int& exit_code) {
       ->add_flag("--inline-functions", arguments->optimize.inline_functions,
                  "inline calls of model-local functions")
       ->group("Model");
-  command
-      ->add_flag("--freeze-initializers", arguments->optimize.freeze_initializers,
-                 "make constants of initializers that are inputs too")
-      ->group("Model");
+  add_freezing(*command, arguments->optimize.freeze_initializers);
   add_precision(command, arguments->optimize.precision);
   command->add_flag("--json", arguments->json, "print the result as JSON")->group("Reports");
   add_threads_option(*command);

@@ -15,15 +15,26 @@ namespace {
 using onnx::ValueInfo;
 
 // A matrix or more: what runtimes lay out anew, and what rules fold into.
-bool is_weight(const ValueInfo* input) {
-  return input->initial != nullptr && base::is_floating(input->dtype) &&
-         input->initial->dims.size() >= 2 && !input->uses.empty();
+bool is_weight(const ValueInfo* value, const std::shared_ptr<const onnx::Tensor>& held) {
+  return held != nullptr && base::is_floating(value->dtype) && held->dims.size() >= 2 &&
+         !value->uses.empty();
 }
+
+bool is_overridable_weight(const ValueInfo* input) { return is_weight(input, input->initial); }
+bool is_constant_weight(const ValueInfo* value) { return is_weight(value, value->constant); }
 
 }  // namespace
 
 std::int64_t count_overridable_weights(const onnx::Model& model) {
-  return std::ranges::count_if(model.graph->inputs, is_weight);
+  return std::ranges::count_if(model.graph->inputs, is_overridable_weight);
+}
+
+bool lists_all_initializers(const onnx::Model& model) {
+  // Version 3 of the format had no other way, and PyTorch before 1.5 kept it in version 4.
+  constexpr std::int64_t kLastByHabit = 4;
+  if (model.ir_version == 0 || model.ir_version > kLastByHabit) return false;
+  return std::ranges::none_of(model.initializers, is_constant_weight) &&
+         count_overridable_weights(model) > 0;
 }
 
 std::int64_t freeze_initializers(onnx::Model& model) {

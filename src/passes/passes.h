@@ -56,6 +56,8 @@ bool share_weights(onnx::Model& model);
 
 // Inputs that have a value where callers give none become constants of this value. How many.
 std::int64_t freeze_initializers(onnx::Model& model);
+// Whether an exporter listed all weights among the inputs out of habit, so that nobody chose it.
+bool lists_all_initializers(const onnx::Model& model);
 // How many weights that are read callers may replace: those that it would help.
 std::int64_t count_overridable_weights(const onnx::Model& model);
 

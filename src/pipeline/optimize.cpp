@@ -117,9 +117,14 @@ Model read_again(const Model& model) {
   return again;
 }
 
+// By default where listing the weights among the inputs was nobody's choice.
+bool is_freezing(const onnx::Model& model, const OptimizeOptions& options) {
+  return options.freeze_initializers.value_or(passes::lists_all_initializers(model));
+}
+
 Model restored(const Snapshot& snapshot, const OptimizeOptions& options) {
   Model model = snapshot.restored();
-  if (options.freeze_initializers) passes::freeze_initializers(model.internal());
+  if (is_freezing(model.internal(), options)) passes::freeze_initializers(model.internal());
   return model;
 }
 
@@ -181,7 +186,7 @@ OptimizationReport simplify(Model& model, const OptimizeOptions& options) {
   const std::filesystem::path file = options.is_as_read ? model.file() : std::filesystem::path();
   const bool was_valid = !file.empty() || conforms(model.internal());
   const std::int64_t frozen =
-      options.freeze_initializers ? passes::freeze_initializers(model.internal()) : 0;
+      is_freezing(model.internal(), options) ? passes::freeze_initializers(model.internal()) : 0;
   const auto structure = [&] { return file.empty() ? 0 : onnx::structure_of(model.internal()); };
   const std::uint64_t structure_before = structure();
   OptimizationReport done = simplify_or_keep(model, options);

@@ -209,6 +209,14 @@ def test_initializers_that_are_inputs_are_frozen_on_request() -> None:
     assert not report.declined
     x = np.ones((1, 2), np.float32)
     np.testing.assert_array_equal(run(frozen, {"x": x})[0], run(model, {"x": x})[0])
+    # Before PyTorch 1.5 nobody chose it.
+    model.ir_version = 4
+    assert [v.name for v in sardonyx.optimize(model)[0].graph.input] == ["x"]
+    kept, _ = sardonyx.optimize(model, freeze_initializers=False)
+    assert [v.name for v in kept.graph.input] == ["x", "w", "matrix"]
+    model.graph.input.pop()
+    kept, _ = sardonyx.optimize(model)
+    assert [v.name for v in kept.graph.input] == ["x", "w"]
 
 
 def test_a_spectrum_has_the_shape_that_the_checker_finds() -> None:

@@ -63,7 +63,7 @@ def optimize(
     stop_after: str | None = ...,
     functions: bool = ...,
     inline_functions: bool = ...,
-    freeze_initializers: bool = ...,
+    freeze_initializers: bool | None = ...,
     external_data: bool | None = ...,
     fixed: Mapping[str, int] | None = ...,
     max_sizes: Mapping[str, int] | None = ...,
@@ -81,7 +81,7 @@ def optimize(
     stop_after: str | None = ...,
     functions: bool = ...,
     inline_functions: bool = ...,
-    freeze_initializers: bool = ...,
+    freeze_initializers: bool | None = ...,
     external_data: bool | None = ...,
     fixed: Mapping[str, int] | None = ...,
     max_sizes: Mapping[str, int] | None = ...,
@@ -100,7 +100,7 @@ def optimize(
     stop_after: str | None = ...,
     functions: bool = ...,
     inline_functions: bool = ...,
-    freeze_initializers: bool = ...,
+    freeze_initializers: bool | None = ...,
     external_data: bool | None = ...,
     fixed: Mapping[str, int] | None = ...,
     max_sizes: Mapping[str, int] | None = ...,
@@ -119,7 +119,7 @@ def optimize(
     stop_after: str | None = None,
     functions: bool = False,
     inline_functions: bool = False,
-    freeze_initializers: bool = False,
+    freeze_initializers: bool | None = None,
     external_data: bool | None = None,
     fixed: Mapping[str, int] | None = None,
     max_sizes: Mapping[str, int] | None = None,
@@ -144,7 +144,9 @@ def optimize(
         inline_functions: inline calls of model-local functions first, so that rules see the whole
             model. If `opset` has other operators than a function, it is inlined anyway.
         freeze_initializers: make constants of initializers that are graph inputs too, so that rules
-            fold them and runtimes prepack them. The report has a hint where it would help.
+            fold them and runtimes prepack them. By default where every initializer is an input in
+            a file of IR version 4 or older, as PyTorch before 1.5 wrote them all; elsewhere the
+            report has a hint where it would help.
         external_data: for `out`: True writes external data, False never does, and None does if the
             model exceeds 2 GB or was read with external data.
         fixed: dynamic dimensions of the inputs that are a number, and with them every shape that

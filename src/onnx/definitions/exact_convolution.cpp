@@ -39,8 +39,7 @@ Value with_bias(Emit& onnx, Value y, Value bias) {
   return onnx.add(y, onnx.unsqueeze(bias, spatial));
 }
 
-// Zeros between the elements of an axis, `stride - 1` of them: the axis is made [size, stride],
-// flattened and cut off behind the last element.
+// `stride - 1` zeros behind each element of an axis: the axis is made [size, stride] and flattened.
 Value spread(Emit& onnx, Value x, std::int64_t axis, std::int64_t stride) {
   if (stride == 1) return x;
   Shape shape = x.shape();
@@ -50,7 +49,7 @@ Value spread(Emit& onnx, Value x, std::int64_t axis, std::int64_t stride) {
   pads[static_cast<std::size_t>(beside.rank() + axis + 1)] = stride - 1;
   const Value wide = onnx.pad(beside, onnx.ints(pads), onnx.zero(x.dtype()));
   shape[static_cast<std::size_t>(axis)] = size * stride;
-  return onnx.slice(onnx.reshape(wide, shape), axis, 0, (size - 1) * stride + 1);
+  return onnx.reshape(wide, shape);
 }
 
 // [C, M / groups, kernel...] -> [groups, M / groups, C / groups * K], each kernel turned round.
@@ -99,7 +98,9 @@ Value transposed_convolved_exactly(Emit& onnx, Value x, Value weight, Value bias
     const Expr size = (x.dim(axis) - 1) * window.stride[i] + 1;
     const Expr count = window_count(size + before + after, kernel, 1, window.dilation[i]);
     x = spread(onnx, x, axis, window.stride[i]);
-    axes.push_back({count, kernel, 1, window.dilation[i], before, after});
+    // The zeros behind the last element are among those that follow.
+    const Expr further = after - (window.stride[i] - 1);
+    axes.push_back({count, kernel, 1, window.dilation[i], before, further});
   }
   const Value weights = turned_weights(onnx, weight, window.groups);
   return with_bias(onnx, product(onnx, x, weights, weight.dim(1), window.groups, axes), bias);
