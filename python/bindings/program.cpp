@@ -31,9 +31,11 @@ using namespace nb::literals;
 namespace {
 
 Program walk(nb::handle exported_program, const std::map<std::string, std::string>& dim_names,
-             const std::map<std::string, std::int64_t>& least_sizes) {
+             const std::map<std::string, std::int64_t>& least_sizes,
+             std::vector<std::string> recorded_guards) {
   std::unique_ptr<program::Program> walked =
       live::walk(exported_program, {least_sizes.begin(), least_sizes.end()});
+  walked->recorded_guards = std::move(recorded_guards);
   program::name_dims(*walked, {dim_names.begin(), dim_names.end()});
   return Program(std::move(walked));
 }
@@ -100,8 +102,10 @@ void bind_program(nb::module_& module) {
   module.def(
       "walk", &walk, "exported_program"_a, "dim_names"_a,
       "least_sizes"_a = std::map<std::string, std::int64_t>(),
+      "recorded_guards"_a = std::vector<std::string>(),
       "The Program of a torch.export.ExportedProgram; dim_names: symbol or input:axis -> name; "
-      "least_sizes: symbol -> what the user declared it to be at least.");
+      "least_sizes: symbol -> what the user declared it to be at least; recorded_guards: the "
+      "conditions on sizes under which torch.export captured it.");
   module.def(
       "read_script", &read_script, "archive"_a, "method"_a, "names"_a, "inputs"_a, "tensors"_a,
       "operators"_a.none() = nb::none(), "sizes_were_numbers"_a = false,

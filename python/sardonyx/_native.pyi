@@ -73,7 +73,10 @@ Output: TypeAlias = tuple[int, list[int | None]] | None
 Translator: TypeAlias = Callable[[Emitter, str, list[Argument], list[Output]], Sequence[Any]]
 
 def walk(
-    exported_program: Any, dim_names: dict[str, str], least_sizes: dict[str, int] = ...
+    exported_program: Any,
+    dim_names: dict[str, str],
+    least_sizes: dict[str, int] = ...,
+    recorded_guards: list[str] = ...,
 ) -> Program: ...
 def read(path: str, inputs: list[str], dynamic: list[str], dim_names: list[str]) -> Program: ...
 def read_script(

@@ -17,6 +17,7 @@
 #include "pipeline/precision.h"
 #include "pipeline/stages.h"
 #include "program/ir/kept_sizes.h"
+#include "program/ir/recorded_guards.h"
 #include "program/text/node_text.h"
 #include "refresh/record.h"
 
@@ -202,11 +203,13 @@ Model convert(Program program, const ConvertOptions& options, const aten::Custom
   if (options.values_as_outputs) shown = aten::name_values(program.internal());
   std::shared_ptr<refresh::Origins> origins = origins_of(program.internal());
   const std::vector<Diagnostic> kept = program::notes_of_kept_sizes(program.internal());
+  const std::vector<Diagnostic> guards = program::notes_of_recorded_guards(program.internal());
   functionalize::functionalize(program.internal());
   std::vector<Diagnostic> notes;
   Model model(convert_to(target, program.internal(), options, lookup, shown, notes));
   model.set_origins(std::move(origins));
   if (options.on_note) {
+    std::ranges::for_each(guards, options.on_note);
     std::ranges::for_each(kept, options.on_note);
     std::ranges::for_each(program.internal().notes, options.on_note);
     std::ranges::for_each(notes, options.on_note);

@@ -59,6 +59,8 @@ class Captured:
     leaves: tuple[Leaf, ...] = ()
     notes: tuple[Diagnostic, ...] = ()
     attempts: tuple[Attempt, ...] = ()
+    # Of an ExportedProgram, the conditions on sizes that torch.export recorded.
+    guards: tuple[str, ...] = ()
 
 
 def capture(

@@ -15,7 +15,6 @@ from sardonyx._base.errors import (
     usage_error,
 )
 from sardonyx._capture.capture import Captured, capture, capture_by_trace
-from sardonyx._capture.guards.recorded_guards import recorded_guards
 from sardonyx._capture.patches.dict_types import register_dict_types
 from sardonyx._capture.shapes.dim_names import constant_dims
 from sardonyx._capture.shapes.dynamic_axes import from_dynamic_axes
@@ -94,7 +93,7 @@ def captured_program(
     if isinstance(model, torch.export.ExportedProgram):
         _check_program(model, options)
         named = _named(model, args, kwargs, options.dynamic_shapes)
-        return replace(named, notes=(*named.notes, *recorded_guards(model)))
+        return replace(named, guards=tuple(torch_export.guards_code(model)))
     request = _Request(args, kwargs, options, steps)
     constant: list[Diagnostic] = []
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):

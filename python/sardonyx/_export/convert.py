@@ -99,17 +99,28 @@ def convert(
     """
     given = dict(locals())
     del given["program"]
-    return converted(program, ConversionOptions(**{**given, "on_step": on_step or untimed}))
+    options = ConversionOptions(**{**given, "on_step": on_step or untimed})
+    return converted(program, options, guards=_guards_of(program))
+
+
+def _guards_of(program: Any) -> list[str]:
+    if not hasattr(program, "graph_signature"):
+        return []  # a file's are read with it
+    from sardonyx._torch_private.export import guards_code  # needs torch; files do not
+
+    return guards_code(program)
 
 
 def converted(
     program: ExportedProgram | str | os.PathLike[str],
     options: ConversionOptions,
     least_sizes: Mapping[str, int] | None = None,
+    guards: Sequence[str] = (),
 ) -> ONNXProgram:
     """The same with the options as one record. `least_sizes`: by symbol, what the user declared it
-    to be at least, which the program's ranges do not say."""
-    attempt = _Conversion(options, least_sizes)
+    to be at least, which the program's ranges do not say. `guards`: the conditions on sizes that
+    torch.export recorded in the user's program."""
+    attempt = _Conversion(options, least_sizes, guards)
     try:
         if isinstance(program, (str, os.PathLike)):
             return ONNXProgram(attempt.of_file(os.fspath(program)), None, attempt.notes)
@@ -149,10 +160,14 @@ class _Conversion:
     """One conversion; tries again after operators were decomposed."""
 
     def __init__(
-        self, options: ConversionOptions, least_sizes: Mapping[str, int] | None = None
+        self,
+        options: ConversionOptions,
+        least_sizes: Mapping[str, int] | None = None,
+        guards: Sequence[str] = (),
     ) -> None:
         self.options = options
         self.least_sizes = dict(least_sizes or {})
+        self.guards = list(guards)
         opset = options.checked_opset()
         self.translators = _translators(options, opset)
         self.notes: list[Diagnostic] = []
@@ -193,7 +208,7 @@ class _Conversion:
         names = dict(self.options.dim_names or {})
         with one_size_a_name(live, names) as names:
             walked = self.options.on_step(
-                "walk", lambda: _native.walk(live, names, self.least_sizes)
+                "walk", lambda: _native.walk(live, names, self.least_sizes, self.guards)
             )
         return self._translated(walked)
 

@@ -231,7 +231,7 @@ def _converted(captured: Captured, options: Options, steps: Steps) -> ONNXProgra
     dim_names = symbol_names(captured.program, captured.leaves) if captured.leaves else {}
     least = least_sizes(captured.program, captured.leaves) if captured.leaves else {}
     conversion = options.conversion(names_of_inputs, dim_names, steps.timed)
-    made = converted(captured.program, conversion, least)
+    made = converted(captured.program, conversion, least, captured.guards)
     made._name_weights(names_of_weights)
     made.notes += captured.notes
     return made

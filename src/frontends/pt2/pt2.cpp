@@ -103,6 +103,10 @@ void read_program(JsonObject root, Weights& weights, program::Program& program) 
   const JsonObject module = object_member(root, "graph_module");
   if (const auto ranges = find_member(root, "range_constraints"))
     read_ranges(as_object(*ranges, "range_constraints"), program);
+  if (const auto guards = find_member(root, "guards_code")) {
+    for (const Json each : as_array(*guards, "guards_code"))
+      program.recorded_guards.emplace_back(as_text(each, "guards_code"));
+  }
   GraphReader graphs(program);
   program.graph = graphs.read_main(object_member(module, "graph"));
   read_signature(object_member(module, "signature"), graphs, weights, program);

@@ -134,6 +134,10 @@ struct Program {
   // Names of forward()'s parameters, in order, where known.
   std::vector<std::string> parameter_names;
 
+  // The conditions on sizes under which torch.export captured it, as Python's text. They may come
+  // from a file: they are read, not run.
+  std::vector<std::string> recorded_guards;
+
   // What was captured, as torch.fx prints it, by the name of the node: record_node_texts().
   std::unordered_map<std::string, std::string> node_texts;
 
