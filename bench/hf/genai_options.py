@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.architectures.workers import run_each
 
+from sardonyx._base.choices import Runtime
+
 from .checkpoints import architectures, headline, make_checkpoint
 from .trial import PROMPT, STEPS, end_tokens, generated_in_genai, import_all, until_end
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from sardonyx.hf.checkpoints.dequantized_reference import DequantizedValues
 
 DECODERS = "text-generation-with-past"
-RUNTIME = "onnxruntime-genai"
+RUNTIME: Runtime = "onnxruntime-genai"
 
 
 class Option(NamedTuple):
@@ -226,7 +228,7 @@ def _recorded(records: Path, name: str) -> dict[str, Any]:
 
 
 def _table(folder: Path) -> str:
-    """What came of each option, and the reasons where that is not "right"."""
+    """What came of each option, and the reasons where that is not "right", once for a model."""
     records = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
     kinds = ("right", "tie", "unsure", "refused", "wrong", "failed")
     lines = [f"{'option':20}" + "".join(f"{kind:>9}" for kind in kinds)]
@@ -238,7 +240,9 @@ def _table(folder: Path) -> str:
             f"{option:20} {facts[option]['status']:8} {name}: "
             + " ".join(str(facts[option]["reason"]).split())[:200]
             for name, facts in records.items()
-            if option in facts and facts[option]["status"] not in ("right", "tie", "not made")
+            if option in facts
+            and facts[option]["status"] not in ("right", "tie", "not made")
+            and (option == "none" or facts[option] != facts.get("none"))
         ]
     return "\n".join([*lines, "", *details])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,17 @@ from .checkpoints import headline, make_checkpoint
 PROMPT, STEPS = 6, 20
 
 
-def trial(name: str, task: str, runtime: str, named: bool = True) -> dict[str, Any]:
+def trial(
+    name: str,
+    task: str,
+    runtime: str,
+    named: bool = True,
+    options: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """What came of it: "right", "wrong", "unsure" (differs where PyTorch differs from itself),
     "refused" (with a diagnostic), "failed", or "not made" where no small model of the architecture
     runs in eager PyTorch. The task is
-    passed to the export where `named` is true."""
+    passed to the export where `named` is true; `options` are further ones of it."""
     with tempfile.TemporaryDirectory(prefix="sardonyx-sweep-") as work:
         folder = Path(work) / "checkpoint"
         try:
@@ -30,11 +37,11 @@ def trial(name: str, task: str, runtime: str, named: bool = True) -> dict[str, A
         except Exception as error:
             return {"status": "not made", "reason": headline(error)[:1500]}
         out = Path(work) / "out"
-        came = _exported(folder, out, task if named else None, runtime)
+        came = _exported(folder, out, task if named else None, runtime, options)
         if runtime == "onnxruntime" and "SX2009" in came.get("reason", ""):
             # Where its cache cannot be had, the task without one is to be right.
             why = headline(ValueError(came["reason"])).partition("]: ")[2]
-            came = _exported(folder, out, task.removesuffix(WITH_PAST), runtime)
+            came = _exported(folder, out, task.removesuffix(WITH_PAST), runtime, options)
             if came["status"] == "right":
                 came["reason"] = f"without a cache: {why}"
         return {"task": task, **made, **came}
@@ -51,13 +58,21 @@ def import_all() -> None:
         sardonyx.hf.export(Path(work) / "checkpoint", Path(work) / "out")
 
 
-def _exported(folder: Path, out: Path, task: str | None, runtime: Any) -> dict[str, Any]:
+def _exported(
+    folder: Path,
+    out: Path,
+    task: str | None,
+    runtime: Any,
+    options: Mapping[str, Any] | None,
+) -> dict[str, Any]:
     import sardonyx
 
     began = time.monotonic()
     genai = runtime == "onnxruntime-genai"
     try:
-        report = sardonyx.hf.export(folder, out, task=task, runtime=runtime, verify=not genai)
+        report = sardonyx.hf.export(
+            folder, out, task=task, runtime=runtime, verify=not genai, **(options or {})
+        )
     except sardonyx.VerificationError as error:
         return {"status": "wrong", "reason": str(error)[:3000]}
     except sardonyx.OnnxExporterError as error:
