@@ -3,6 +3,7 @@
     make hf-sweep ARGS="--task text-generation-with-past --models llama,gpt2"
     make hf-sweep ARGS="--task foremost --page docs/architectures.md"
     make hf-sweep ARGS="--runtime onnxruntime-genai"
+    make hf-sweep ARGS="--options static_cache=64,last_logits=true"
 
 Each model is made of its configuration with small numbers, saved with save_pretrained(), exported
 with `sardonyx.hf.export` from the folder, and verified: greedy tokens of models that generate,
@@ -38,7 +39,7 @@ def main() -> None:
     options.cache.mkdir(parents=True, exist_ok=True)
     tasks = _all_tasks() if options.task == "all" else [options.task]
     for task in tasks:
-        records = options.cache / options.runtime / task
+        records = options.cache / options.runtime / " ".join(filter(None, (task, options.options)))
         if not options.summary:
             _sweep(options, task, records)
         print(_summary(records, task))
@@ -50,6 +51,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench.hf", description=__doc__)
     parser.add_argument("--task", default=DECODERS)
     parser.add_argument("--runtime", default="onnxruntime")
+    parser.add_argument("--options", default="", help="of sardonyx.hf.export: static_cache=64,…")
     parser.add_argument("--models", help="architectures, separated by commas; all by default")
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/sardonyx/hf-sweep")
     parser.add_argument("--jobs", type=int, default=1)
@@ -81,6 +83,7 @@ def _sweep(options: argparse.Namespace, task: str, records: Path) -> None:
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     import_all()
+    export_options = _values(options.options)
     made_for = foremost_tasks() if task == FOREMOST else dict.fromkeys(architectures(task), task)
     names = [n for n in made_for if not options.models or n in options.models.split(",")]
     if not options.again:
@@ -90,11 +93,21 @@ def _sweep(options: argparse.Namespace, task: str, records: Path) -> None:
     names.sort(key=lambda name: zlib.crc32(name.encode()))
     run_each(
         names[: options.most],
-        lambda n: _record(records, n, **trial(n, made_for[n], options.runtime, task != FOREMOST)),
+        lambda n: _record(
+            records,
+            n,
+            **trial(n, made_for[n], options.runtime, task != FOREMOST, export_options),
+        ),
         lambda n, why: _record(records, n, status="failed", task=made_for[n], reason=why),
         options.jobs,
         options.limit,
     )
+
+
+def _values(text: str) -> dict[str, Any]:
+    """The options in a text such as "static_cache=64,last_logits=true"."""
+    pairs = (each.partition("=") for each in text.split(",") if each)
+    return {name: json.loads(value) for name, _, value in pairs}
 
 
 def _record(records: Path, name: str, **facts: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,20 @@ from sardonyx.hf.base.tasks import WITH_PAST
 
 from .checkpoints import headline, make_checkpoint
 
-_PROMPT, _STEPS = 6, 20
+PROMPT, STEPS = 6, 20
 
 
-def trial(name: str, task: str, runtime: str, named: bool = True) -> dict[str, Any]:
+def trial(
+    name: str,
+    task: str,
+    runtime: str,
+    named: bool = True,
+    options: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """What came of it: "right", "wrong", "unsure" (differs where PyTorch differs from itself),
     "refused" (with a diagnostic), "failed", or "not made" where no small model of the architecture
     runs in eager PyTorch. The task is
-    passed to the export where `named` is true."""
+    passed to the export where `named` is true; `options` are further ones of it."""
     with tempfile.TemporaryDirectory(prefix="sardonyx-sweep-") as work:
         folder = Path(work) / "checkpoint"
         try:
@@ -30,11 +37,11 @@ def trial(name: str, task: str, runtime: str, named: bool = True) -> dict[str, A
         except Exception as error:
             return {"status": "not made", "reason": headline(error)[:1500]}
         out = Path(work) / "out"
-        came = _exported(folder, out, task if named else None, runtime)
+        came = _exported(folder, out, task if named else None, runtime, options)
         if runtime == "onnxruntime" and "SX2009" in came.get("reason", ""):
             # Where its cache cannot be had, the task without one is to be right.
             why = headline(ValueError(came["reason"])).partition("]: ")[2]
-            came = _exported(folder, out, task.removesuffix(WITH_PAST), runtime)
+            came = _exported(folder, out, task.removesuffix(WITH_PAST), runtime, options)
             if came["status"] == "right":
                 came["reason"] = f"without a cache: {why}"
         return {"task": task, **made, **came}
@@ -51,13 +58,21 @@ def import_all() -> None:
         sardonyx.hf.export(Path(work) / "checkpoint", Path(work) / "out")
 
 
-def _exported(folder: Path, out: Path, task: str | None, runtime: Any) -> dict[str, Any]:
+def _exported(
+    folder: Path,
+    out: Path,
+    task: str | None,
+    runtime: Any,
+    options: Mapping[str, Any] | None,
+) -> dict[str, Any]:
     import sardonyx
 
     began = time.monotonic()
     genai = runtime == "onnxruntime-genai"
     try:
-        report = sardonyx.hf.export(folder, out, task=task, runtime=runtime, verify=not genai)
+        report = sardonyx.hf.export(
+            folder, out, task=task, runtime=runtime, verify=not genai, **(options or {})
+        )
     except sardonyx.VerificationError as error:
         return {"status": "wrong", "reason": str(error)[:3000]}
     except sardonyx.OnnxExporterError as error:
@@ -107,40 +122,47 @@ def _differs(folder: Path, out: Path, batch: int) -> str:
 
     checkpoint = read_checkpoint(folder)
     model = building.load(checkpoint, choose(checkpoint.config, "text-generation").model_class)
-    ids = token_ids(model.config, batch, _PROMPT, seed=batch)
-    got = _generated(out, ids)
-    ends = json.loads((out / "genai_config.json").read_text())["model"]["eos_token_id"]
-    ends = ends if isinstance(ends, list) else [ends]
+    ids = token_ids(model.config, batch, PROMPT, seed=batch)
+    got = generated_in_genai(out, ids)
+    ends = end_tokens(out)
     mask = torch.ones_like(ids)
     counts = []
     for reference in (greedy, greedy_with_cache):
-        wanted = reference(model, ids, mask, _STEPS).tolist()
-        texts = [_until(ends, row) for row in wanted]
+        wanted = reference(model, ids, mask, STEPS).tolist()
+        texts = [until_end(ends, row) for row in wanted]
         rows = list(zip(texts, got, strict=True))
         if all(row[: len(text)] == text for text, row in rows):
             return ""
         counts.append(min(_same(text, row) for text, row in rows))
-    return f"of {_STEPS} greedy tokens, {max(counts)} are PyTorch's at batch {batch}"
+    return f"of {STEPS} greedy tokens, {max(counts)} are PyTorch's at batch {batch}"
 
 
-def _until(ends: list[int], row: list[int]) -> list[int]:
+def end_tokens(out: Path) -> list[int]:
+    """The tokens that end a text, by the runtime's configuration in the folder."""
+    ends = json.loads((out / "genai_config.json").read_text())["model"]["eos_token_id"]
+    return ends if isinstance(ends, list) else [ends]
+
+
+def until_end(ends: list[int], row: list[int]) -> list[int]:
     """The row until its text ends; the runtime chooses nothing behind that."""
-    found = [place for place, token in enumerate(row) if place >= _PROMPT and token in ends]
+    found = [place for place, token in enumerate(row) if place >= PROMPT and token in ends]
     return row[: found[0]] if found else row
 
 
 def _same(text: list[int], row: list[int]) -> int:
-    pairs = zip(text[_PROMPT:], row[_PROMPT:], strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), len(text) - _PROMPT)
+    pairs = zip(text[PROMPT:], row[PROMPT:], strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), len(text) - PROMPT)
 
 
-def _generated(out: Path, ids: Any) -> list[list[int]]:
+def generated_in_genai(out: Path, ids: Any) -> list[list[int]]:
+    """The greedy tokens of onnxruntime-genai after the prompts [batch, length], which they begin
+    with."""
     import numpy as np
     import onnxruntime_genai as genai
 
     running = genai.Model(str(out))
     options = genai.GeneratorParams(running)
-    length = ids.shape[1] + _STEPS
+    length = ids.shape[1] + STEPS
     options.set_search_options(max_length=length, batch_size=ids.shape[0], do_sample=False)
     generator = genai.Generator(running, options)
     generator.append_tokens(ids.numpy().astype(np.int32))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnxruntime_genai as genai
 import pytest
 import torch
@@ -81,6 +82,103 @@ def test_what_has_no_such_cache(checkpoint: Path, tmp_path: Path) -> None:
     with pytest.raises(sardonyx.UsageError, match="SX1001"):
         export(static_cache=0)
     assert not out.exists()
+
+
+def assert_tokens_are_pytorch_s(checkpoint: Path, out: Path, batch: int, steps: int = 20) -> None:
+    """Those behind prompts, the last of which is padded on its left."""
+    model = transformers.AutoModelForCausalLM.from_pretrained(checkpoint).eval()
+    prompt = torch.randint(3, 90, (batch, 5), generator=torch.Generator().manual_seed(batch))
+    mask = torch.ones_like(prompt)
+    mask[1:, :2] = 0
+    wanted = model.generate(
+        prompt, attention_mask=mask, do_sample=False, max_new_tokens=steps, eos_token_id=None
+    )
+    assert sardonyx.hf.load(out).generate(prompt, mask, steps).equal(wanted)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "opset", "writer"),
+    [
+        ("onnxruntime", None, "ScatterElements"),
+        ("onnxruntime-cpu", None, "ScatterElements"),
+        ("onnxruntime-cpu", 24, "TensorScatter"),
+        ("standard", 24, "TensorScatter"),
+    ],
+)
+def test_runtimes_without_an_operator_that_has_a_cache(
+    checkpoint: Path, runtime: Any, opset: int | None, writer: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    report = sardonyx.hf.export(
+        checkpoint, out, runtime=runtime, opset=opset, static_cache=PLACES, verify=True
+    )
+    assert report.verified["equal"] == report.verified["tokens"]
+    assert not report.notes
+    (part,) = report.parts
+    assert part.inputs["attention_mask"] == ["batch_size", PLACES]
+    assert part.inputs["cache_position"] == [1]
+    assert part.inputs["past_key_values.1.value"] == ["batch_size", 2, PLACES, 16]
+    assert part.outputs["present.1.value"] == ["batch_size", 2, PLACES, 16]
+    assert "present.1.cumulative_length" not in part.outputs
+    nodes = [node.op_type for node in onnx.load(out / "model.onnx").graph.node]
+    assert nodes.count(writer) == 4
+    for batch in (1, 3):
+        assert_tokens_are_pytorch_s(checkpoint, out, batch)
+    with pytest.raises(sardonyx.UsageError, match=r"SX1001.*places for 32 tokens, and .* has 33"):
+        sardonyx.hf.load(out).generate(torch.ones(1, PLACES + 1, dtype=torch.int64))
+
+
+def test_all_sizes_are_numbers(checkpoint: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    fixed = {"batch_size": 1, "sequence_length": 1}
+    (part,) = sardonyx.hf.export(checkpoint, out, static_cache=PLACES, fixed=fixed).parts
+    sizes = [size for shape in [*part.inputs.values(), *part.outputs.values()] for size in shape]
+    assert all(isinstance(size, int) for size in sizes)
+    assert_tokens_are_pytorch_s(checkpoint, out, 1)
+
+
+def test_files_of_layers_have_their_places(checkpoint: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    report = sardonyx.hf.export(checkpoint, out, static_cache=PLACES, split=2)
+    inputs = {each.file: each.inputs for each in report.parts}
+    assert "past_key_values.1.key" in inputs["layers_1.onnx"]
+    assert "past_key_values.0.key" not in inputs["layers_1.onnx"]
+    assert_tokens_are_pytorch_s(checkpoint, out, 2)
+
+
+def test_a_window_is_in_the_mask(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = transformers.Gemma2Config(
+        hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=16, vocab_size=100, sliding_window=4,
+    )  # fmt: skip
+    folder = saved(transformers.Gemma2ForCausalLM(config).eval(), tmp_path / "model")
+    out = tmp_path / "out"
+    (part,) = sardonyx.hf.export(folder, out, static_cache=PLACES).parts
+    assert part.inputs["past_key_values.0.key"][2] == PLACES
+    assert_tokens_are_pytorch_s(folder, out, 2)
+
+
+def test_states_stay_next_to_places(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = transformers.Lfm2Config(
+        hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, vocab_size=100, layer_types=["conv", "full_attention"],
+    )  # fmt: skip
+    folder = saved(transformers.Lfm2ForCausalLM(config).eval(), tmp_path / "model")
+    out = tmp_path / "out"
+    report = sardonyx.hf.export(folder, out, static_cache=PLACES, verify=True)
+    assert report.verified["equal"] == report.verified["tokens"]
+    assert report.parts[0].inputs["past_key_values.1.key"][2] == PLACES
+
+
+def test_states_alone_have_no_places(tmp_path: Path) -> None:
+    config = transformers.MambaConfig(
+        hidden_size=16, state_size=4, num_hidden_layers=1, vocab_size=100, time_step_rank=4
+    )
+    model = transformers.MambaForCausalLM(config)
+    with pytest.raises(sardonyx.UsageError, match=r"SX2012.*has no tokens, only states"):
+        sardonyx.hf.export(model, tmp_path / "out", static_cache=PLACES)
 
 
 def test_a_past_of_one_length_is_no_cache_of_one_size(checkpoint: Path, tmp_path: Path) -> None:

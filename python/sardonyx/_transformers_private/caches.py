@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+import torch
 
 from .probing import MissingError, lookup
 
@@ -92,6 +95,55 @@ def has_windows(cache: Any) -> bool:
     """Whether the cache of a model's own keeps less than all of the past."""
     layers = getattr(getattr(cache, "self_attention_cache", cache), "layers", ())
     return any(_without_window(layer) is not layer for layer in layers)
+
+
+def give_places(cache: Any, places: int, filled: Any) -> list[Any]:
+    """Has the layers of the cache write into keys and values of `places` tokens, in place of those
+    that grow; `filled` of the places are taken, which is a tensor without axes. Layers that have
+    states alone stay. Returns the layers that there were. TypeError for a cache of another class,
+    MissingError where transformers has no such layers."""
+    kinds = _kinds_with_places()
+    former = list(getattr(cache, "layers", ()))
+    if not former:
+        raise TypeError(f"a {type(cache).__name__} has no layers")
+    layers = []
+    for layer in former:
+        kind = kinds.get(type(layer))
+        if kind is None and hasattr(layer, "keys"):
+            raise TypeError(f"a {type(layer).__name__} has no places")
+        layers.append(layer if kind is None else _with_places(layer, kind, places, filled))
+    cache.layers = layers
+    return former
+
+
+def _with_places(layer: Any, kind: Any, places: int, filled: Any) -> Any:
+    from .registration import static_layer
+
+    states = getattr(layer, "number_of_states", None)
+    static = kind(places) if states is None else kind(places, states)
+    vars(static).update(vars(layer))
+    made = static_layer(static, layer.keys, layer.values, filled.clone())
+    # A program has masks for any number of tokens, which transformers does not ask then.
+    made.is_compileable = not torch.compiler.is_compiling()
+    return made
+
+
+def take_places(cache: Any, former: list[Any]) -> None:
+    """Gives the cache the layers back that it had before give_places(), with what is in those that
+    it has."""
+    for layer, static in zip(former, cache.layers, strict=True):
+        vars(layer).update({name: getattr(static, name) for name in vars(layer)})
+    cache.layers = former
+
+
+def _kinds_with_places() -> dict[Any, Any]:
+    """The classes of layers that have places, by those of the layers that grow."""
+    kinds = {lookup("cache_utils", "DynamicLayer"): lookup("cache_utils", "StaticLayer")}
+    names = [f"LinearAttentionAnd{each}FullAttentionLayer" for each in ("", "Static")]
+    with contextlib.suppress(MissingError):
+        growing, static = (lookup("cache_utils", name) for name in names)
+        kinds[growing] = static
+    return kinds
 
 
 def _without_window(layer: Any) -> Any:

@@ -246,22 +246,28 @@ def _flatten_static(cache: Any) -> tuple[list[Any], Any]:
     return parts, [_STATIC, [layer.max_cache_len for layer in layers]]
 
 
+def static_layer(layer: Any, keys: Any, values: Any, length: Any) -> Any:
+    """The StaticLayer with keys and values [batch, heads, places, width], `length` of whose places
+    are taken, which is a tensor without axes."""
+    layer.keys, layer.values, layer.cumulative_length = keys, values, length
+    layer.is_initialized = True
+    if hasattr(keys, "shape"):  # pytree also unflattens with placeholders
+        facts = (keys.dtype, keys.device, *keys.shape[:2], keys.shape[-1], values.shape[-1])
+        for name, fact in zip(_STATIC_FACTS, facts, strict=True):
+            setattr(layer, name, fact)
+    return layer
+
+
 def _unflatten_static(children: Iterable[Any], context: Any) -> Any:
     if not isinstance(context, list):
         from . import trees
 
         return trees.unflatten(children, context)
     known: Any = sys.modules["transformers.cache_utils"]
-    layers = []
-    for longest, keys, values, length in zip(context[1], *children, strict=True):
-        layer = known.StaticLayer(longest)
-        layer.keys, layer.values, layer.cumulative_length = keys, values, length
-        layer.is_initialized = True
-        if hasattr(keys, "shape"):  # pytree also unflattens with placeholders
-            facts = (keys.dtype, keys.device, *keys.shape[:2], keys.shape[-1], values.shape[-1])
-            for name, fact in zip(_STATIC_FACTS, facts, strict=True):
-                setattr(layer, name, fact)
-        layers.append(layer)
+    layers = [
+        static_layer(known.StaticLayer(longest), *tensors)
+        for longest, *tensors in zip(context[1], *children, strict=True)
+    ]
     cache = known.StaticCache.__new__(known.StaticCache)
     known.Cache.__init__(cache, layers=layers)
     return cache

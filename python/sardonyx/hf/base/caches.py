@@ -22,6 +22,8 @@ from sardonyx._transformers_private.trees import flatten, unflatten
 PAST_LENGTH = "past_sequence_length"
 # What names of inputs and outputs for a cache begin with.
 PAST, PRESENT = "past_key_values.", "present."
+# The place of the first new token in a cache of one size, [1].
+POSITION = "cache_position"
 
 # How a tensor in a cache is called, by the end of the path at which it stands.
 _KINDS = {

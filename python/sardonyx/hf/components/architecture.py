@@ -16,6 +16,7 @@ from . import encoder_decoders, multimodal
 from .composites import runs
 from .decoders import decoder_part
 from .sentence_embeddings import SentenceEmbedder, SentencePooling
+from .static_caches import StaticCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,9 +34,11 @@ def parts_of(
     chosen: ExportChoice,
     sentences: SentencePooling | None = None,
     one_width: bool = False,
+    static: StaticCache | None = None,
 ) -> Iterator[Part]:
-    """The parts, as optimum has them; `sentences` is how embeddings of sentences are made, and
-    `one_width` whether the runtime keeps keys and values that are equally wide."""
+    """The parts, as optimum has them; `sentences` is how embeddings of sentences are made,
+    `one_width` whether the runtime keeps keys and values that are equally wide, and `static` the
+    cache of a decoder that is to have one size. SX2012 for that of other models."""
     config = model.config
     encodes = bool(getattr(config, "is_encoder_decoder", False))
     if chosen.media and chosen.with_past:
@@ -43,7 +46,7 @@ def parts_of(
     elif sentences is not None:
         yield sentence_part(model, config, chosen.task, sentences)
     elif chosen.with_past and not encodes:
-        yield decoder_part(model, config, one_width)
+        yield decoder_part(model, config, one_width, static=static)
     elif chosen.task.generates and encodes:
         yield from encoder_decoders.parts(model, config, chosen)
     else:

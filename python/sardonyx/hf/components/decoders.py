@@ -10,13 +10,15 @@ import torch
 
 from sardonyx._base.errors import refusal
 from sardonyx._transformers_private.caches import cache_parameter, new_cache, returned_cache
-from sardonyx.hf.base.caches import PAST_LENGTH, CacheLayout, layout_of
+from sardonyx.hf.base.caches import PAST_LENGTH, POSITION, CacheLayout, layout_of
 from sardonyx.hf.base.example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors, token_ids
 from sardonyx.hf.base.parts import EMBEDDINGS, Part, accepted
 from sardonyx.hf.base.settings import setting
 from sardonyx.hf.inputs.frames import TokenFrames, frames_of
 from sardonyx.hf.inputs.input_search import text_stands_alone
 from sardonyx.hf.inputs.meta_execution import counted_calls, probe
+
+from .static_caches import StaticCache
 
 # The sizes of the runs that show what a cache holds, and those of the example. Code that goes over
 # tokens in chunks (of 64, mostly) shows that it does where there are more of them than a few.
@@ -30,13 +32,19 @@ class Decoder(torch.nn.Module):
     """A decoder from tokens and a cache to logits and the cache with these tokens."""
 
     def __init__(
-        self, model: torch.nn.Module, argument: str, layout: CacheLayout, frames: TokenFrames
+        self,
+        model: torch.nn.Module,
+        argument: str,
+        layout: CacheLayout,
+        frames: TokenFrames,
+        static: StaticCache | None = None,
     ) -> None:
         super().__init__()
         self.model = model
         self._argument = argument
         self._layout = layout
         self._frames = frames
+        self._static = static
 
     def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
         """The logits, then the cache's tensors."""
@@ -45,10 +53,18 @@ class Decoder(torch.nn.Module):
         tokens = given[EMBEDDINGS] if EMBEDDINGS in given else given["input_ids"]
         length = given.get("attention_mask", tokens).shape[1]
         cache = self._layout.cache_of(past, length - tokens.shape[1])
+        former = []
+        if self._static is not None:
+            position = given.pop(POSITION)
+            former = self._static.give(cache, position, self.model)
+            if (mask := given.get("attention_mask")) is not None:
+                given["attention_mask"] = self._static.mask(mask, position, tokens.shape[1])
         if "input_ids" in given:
             given["input_ids"] = self._frames.taken(given["input_ids"])
         result = self.model(**given, **{self._argument: cache}, use_cache=True)
         after = returned_cache(result, self._argument, cache)
+        if self._static is not None:
+            self._static.take(after, former)
         return (result.logits, *self._layout.tensors_of(after))
 
 
@@ -56,12 +72,14 @@ def decoder_part(
     model: torch.nn.Module,
     config: Any,
     one_width: bool = False,
+    *,
     name: str = "model",
     change: Callable[[Tensors, Dims], tuple[Tensors, Dims]] | None = None,
+    static: StaticCache | None = None,
 ) -> Part:
     """The decoder with its cache. With `one_width`, which some runtimes need, keys and values have
-    the same width. `change` returns the inputs to use in place of its own. Raises SX2009 where its
-    cache cannot be flattened into tensors."""
+    the same width. `change` returns the inputs to use in place of its own. With `static`, the cache
+    has one size. Raises SX2009 where its cache cannot be flattened into tensors."""
     taken = accepted(model)
     argument = cache_parameter(model)
     if argument is None:
@@ -82,9 +100,13 @@ def decoder_part(
         layout, loops = _layout(model, config, argument, frames)
     if one_width:
         layout = layout.of_one_width()
-    module = Decoder(model, argument, layout, frames)
-    outputs = ("logits", *(each.present for each in layout.tensors))
     inputs = [_inputs(config, taken, layout, length, frames.codes) for length in (1, _LENGTH)]
+    if static is not None:
+        static = static.of(layout, model)
+        inputs = [static.inputs(*each, layout, _PAST) for each in inputs]
+        layout = static.layout(layout)
+    module = Decoder(model, argument, layout, frames, static)
+    outputs = ("logits", *(each.present for each in layout.tensors))
     why = _check_kept(module, layout, inputs[1][0])
     changed = (change(*each) if change else each for each in inputs)
     one, any_number = (Part(name, module, *each, outputs) for each in changed)

@@ -13,8 +13,9 @@ import torch
 from sardonyx import _native
 from sardonyx._base.errors import UsageError, refusal
 from sardonyx._model.program import ONNXProgram
-from sardonyx.hf.base.caches import PAST, PRESENT
+from sardonyx.hf.base.caches import PAST, POSITION, PRESENT
 from sardonyx.hf.base.parts import Part, variants
+from sardonyx.hf.components.static_caches import StaticCache
 from sardonyx.hf.output.genai import is_for, shares_cache, takes_drafts
 
 from .quantized_cache import CacheQuantization
@@ -165,6 +166,13 @@ class DecoderOptions:
             for hook in hooks:
                 hook.remove()
 
+    def captured_cache(self, runtime: str) -> StaticCache | None:
+        """The cache of one size that a decoder is captured with; None for one that grows, to which
+        onnxruntime-genai's operator gives its size."""
+        if self.static_cache is None or is_for(runtime):
+            return None
+        return StaticCache(self.static_cache)
+
     def longest(self, tokens: int | None) -> int | None:
         """The tokens of the longest text, of `tokens` without these options."""
         known = [each for each in (tokens, self.static_cache) if each is not None]
@@ -180,10 +188,14 @@ class DecoderOptions:
         longest: int | None,
     ) -> None:
         """Gives the cache its type and size, where its reader writes new tokens behind the old ones
-        in one buffer. SX2012 for a model without a cache, and for one that something else reads.
-        `source`: the folder of the tokenizer; `scratch`: one to write to; `longest`: the tokens of
-        the longest text."""
-        given = {"--static-cache": self.static_cache is not None, "--cache-type": bool(self.cache)}
+        in one buffer; one that was captured with places has its size. SX2012 for a model without a
+        cache, and for one that something else reads. `source`: the folder of the tokenizer;
+        `scratch`: one to write to; `longest`: the tokens of the longest text."""
+        has_places = POSITION in part.inputs
+        given = {
+            "--static-cache": self.static_cache is not None and not has_places,
+            "--cache-type": self.cache is not None,
+        }
         option = " and ".join(name for name, is_given in given.items() if is_given)
         if not option:
             return
@@ -197,7 +209,7 @@ class DecoderOptions:
             )
         if self.cache is not None:
             self.cache.apply(program, source, scratch, longest)
-        if self.static_cache is None:
+        if self.static_cache is None or has_places:
             return
         for name in caches:
             for each in (name, name.replace(PAST, PRESENT, 1)):

@@ -340,7 +340,8 @@ class Job:
 
         one_width = genai.is_for(self._target.runtime)
         programs: dict[str, ONNXProgram] = {}
-        wanted_parts = parts_of(model, chosen, self._sentences, one_width)
+        static = self._decoder.captured_cache(self._target.runtime)
+        wanted_parts = parts_of(model, chosen, self._sentences, one_width, static)
         for wanted in self._decoder.one(self._adapters.one(wanted_parts)):
             part, program = self._write_part(wanted, model, placed, staging, report)
             if one_width and chosen.with_past:

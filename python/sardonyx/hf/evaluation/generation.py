@@ -11,7 +11,7 @@ import torch
 
 from sardonyx._base.errors import UsageError, refusal
 from sardonyx._runtime.values import dtype_of_runtime
-from sardonyx.hf.base.caches import PAST, PAST_LENGTH, PRESENT
+from sardonyx.hf.base.caches import PAST, PAST_LENGTH, POSITION, PRESENT
 from sardonyx.hf.base.example import BATCH, Tensors, codes_of
 from sardonyx.hf.base.media import MEDIA, Medium
 from sardonyx.hf.base.parts import EMBEDDINGS
@@ -273,6 +273,10 @@ def _step(
             "attention_mask": mask[:, now] if mask_of_tokens else mask[:, :stop],
             "position_ids": positions[..., now],
         }
+        if POSITION in inputs:
+            free = model.static_cache - stop
+            given["attention_mask"] = torch.nn.functional.pad(mask[:, :stop], (0, free))
+            given[POSITION] = torch.tensor([now.start])
         made = model(part, **{name: given[name] for name in given if name in inputs}, **past)
         # What takes no mask takes padding for tokens, in PyTorch, too.
         if one and "attention_mask" in inputs:
