@@ -65,6 +65,7 @@ class SizeGuards:
         self._strings: dict[Place, tuple[Any, bool]] = {}  # of sizes; whether a number follows
         # Who asks for them, by symbol; in captures with the bounds that PyTorch suggests, nobody.
         self._bounds: dict[str, str] = {}
+        self._asserted: dict[str, list[Any]] = {}  # bounds, by symbol
         self.by_model = False  # whether the model's own code asked anything
         self.are_any = False  # whether anyone did
         self.codes: set[CodeType] = set()  # of the functions of the model that ran then
@@ -120,7 +121,10 @@ class SizeGuards:
             self._by_operators.setdefault(relation, (place, env))
 
     def _hear_assertion(self, env: Any, relation: Any) -> None:
-        """What an operator asserts: that two sizes are equal, which need not be where one is 1."""
+        """What an operator or the model asserts: a bound, which PyTorch raises beyond, or that two
+        sizes are equal, which need not be where one is 1."""
+        if len(relation.free_symbols) == 1:
+            self._asserted.setdefault(str(*relation.free_symbols), []).append(relation)
         if relates_computed_sizes(relation) and frame_of_model() is None:
             self.are_any = True
             if place := user_place():
@@ -149,10 +153,13 @@ class SizeGuards:
         ever known, and so the branch is not followed."""
         return any(len(relation.free_symbols) > _MAX_RELATED for relation, _ in self._asked)
 
-    def asker_of_bound(self, symbol: str) -> str:
+    def asker_of_bound(self, symbol: str, beyond: Sequence[int]) -> str:
         """Who asks whether a size is within bounds: what goes on elsewhere counts most, what only
-        raises least."""
-        return self._bounds.get(symbol, BY_OPERATOR)
+        raises least. `beyond`: the sizes next to the bounds."""
+        if asker := self._bounds.get(symbol):
+            return asker
+        asserted = self._asserted.get(symbol, ())
+        return BY_CHECK if all(_denies(asserted, size) for size in beyond) else BY_OPERATOR
 
     def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
         """What tells of each whose answer is another for sizes that the program takes: an error
@@ -221,6 +228,15 @@ def _required(program: ExportedProgram, leaves: Sequence[Leaf]) -> set[str]:
 
 def _symbols(size: Any) -> Any:
     return size.node.expr.free_symbols if hasattr(size, "node") else ()
+
+
+def _denies(asserted: Sequence[Any], size: int) -> bool:
+    """Whether some of these relations of one symbol excludes the size."""
+    import sympy
+
+    return any(
+        at_sizes(each, dict.fromkeys(each.free_symbols, size)) == sympy.false for each in asserted
+    )
 
 
 def _is_bound(relation: Any) -> bool:

@@ -27,11 +27,11 @@ def bounded_dims(
     raises of other sizes in PyTorch, too."""
     ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
     return [
-        _note(name, axis, wanted, bounds, guards.asker_of_bound(str(size_of(value, axis))))
+        _note(name, axis, wanted, bounds, guards.asker_of_bound(symbol, _beyond(known)))
         for name, value, leaf in named_inputs(program, leaves)
         for axis, wanted in leaf.dims.items()
         if axis != SCALAR
-        and (known := ranges.get(str(size_of(value, axis)))) is not None
+        and (known := ranges.get(symbol := str(size_of(value, axis)))) is not None
         and known.lower != known.upper
         and (bounds := _narrower(known, wanted)) != ""
     ]
@@ -60,6 +60,13 @@ def _narrower(known: Any, wanted: DimRequest) -> str:
     return " and ".join(bounds)
 
 
+def _beyond(known: Any) -> list[int]:
+    """The sizes next to the bounds."""
+    least, most = _number(known.lower, 0), _number(known.upper, None)
+    below = [least - 1] if least is not None and least > TAKEN_FOR else []
+    return below + ([most + 1] if most is not None else [])
+
+
 def _number(bound: Any, infinite: int | None) -> int | None:
     text = str(bound)
     number = int(text) if text.lstrip("-").isdigit() else None
@@ -69,11 +76,15 @@ def _number(bound: Any, infinite: int | None) -> int | None:
 def _note(name: str, axis: int, wanted: DimRequest, bounds: str, asker: str) -> Diagnostic:
     is_error = asker == BY_BRANCH and wanted.policy is ConstantDimPolicy.MUST_VARY
     called = f" ('{wanted.name}')" if wanted.name else ""
+    dimension = f"dimension {axis} of input '{name}'{called} is dynamic, and "
+    bounded = "say the bounds, as in Dim('name', min=..., max=...)"
+    if asker == BY_CHECK:
+        text = f"a check raises in PyTorch where it is not {bounds}: the model has no such check"
+        return Diagnostic("SX1015", dimension + text, severity="note", help=bounded)
     return Diagnostic(
         "SX1015",
-        f"dimension {axis} of input '{name}'{called} is dynamic, and the model's own code asks "
-        f"whether it is {bounds}: what it computes of other sizes is not in the model",
-        severity="error" if is_error else "note" if asker == BY_CHECK else "warning",
-        help="say the bounds, as in Dim('name', min=..., max=...), or write the branch with "
-        "torch.cond",
+        f"{dimension}{asker} asks whether it is {bounds}: what it computes of other sizes is not "
+        "in the model",
+        severity="error" if is_error else "warning",
+        help=f"{bounded}, or write the branch with torch.cond" if asker == BY_BRANCH else bounded,
     )
