@@ -181,6 +181,17 @@ def test_states_alone_have_no_places(tmp_path: Path) -> None:
         sardonyx.hf.export(model, tmp_path / "out", static_cache=PLACES)
 
 
+def test_the_last_key_is_not_the_newest_one(tmp_path: Path) -> None:
+    """GPT-Neo's own code cuts its mask by the number of keys."""
+    config = transformers.GPTNeoConfig(
+        hidden_size=32, num_layers=2, num_heads=2, vocab_size=100, max_position_embeddings=64,
+        attention_types=[[["global", "local"], 1]],
+    )  # fmt: skip
+    model = transformers.GPTNeoForCausalLM(config)
+    with pytest.raises(sardonyx.UsageError, match=r"SX2012.*last of the keys.* is a free place"):
+        sardonyx.hf.export(model, tmp_path / "out", static_cache=PLACES)
+
+
 def test_a_past_of_one_length_is_no_cache_of_one_size(checkpoint: Path, tmp_path: Path) -> None:
     for runtime in ("onnxruntime", "onnxruntime-cpu"):
         out = tmp_path / runtime

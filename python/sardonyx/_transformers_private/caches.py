@@ -108,8 +108,10 @@ def give_places(cache: Any, places: int, filled: Any) -> list[Any]:
         raise TypeError(f"a {type(cache).__name__} has no layers")
     layers = []
     for layer in former:
-        kind = kinds.get(type(layer))
-        if kind is None and hasattr(layer, "keys"):
+        # One that no layer of the model uses has none.
+        used = getattr(layer, "keys", None) is not None
+        kind = kinds.get(type(layer)) if used else None
+        if used and kind is None:
             raise TypeError(f"a {type(layer).__name__} has no places")
         layers.append(layer if kind is None else _with_places(layer, kind, places, filled))
     cache.layers = layers
@@ -123,8 +125,10 @@ def _with_places(layer: Any, kind: Any, places: int, filled: Any) -> Any:
     static = kind(places) if states is None else kind(places, states)
     vars(static).update(vars(layer))
     made = static_layer(static, layer.keys, layer.values, filled.clone())
-    # A program has masks for any number of tokens, which transformers does not ask then.
-    made.is_compileable = not torch.compiler.is_compiling()
+    # A program has masks for any number of tokens, which transformers does not ask then. Layers
+    # that have states, too, say so themselves.
+    with contextlib.suppress(AttributeError):
+        made.is_compileable = not torch.compiler.is_compiling()
     return made
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from sardonyx._base.errors import refusal
+from sardonyx._base.errors import UsageError, refusal
 from sardonyx._transformers_private.caches import cache_parameter, new_cache, returned_cache
 from sardonyx.hf.base.caches import PAST_LENGTH, POSITION, CacheLayout, layout_of
 from sardonyx.hf.base.example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors, token_ids
@@ -18,7 +18,7 @@ from sardonyx.hf.inputs.frames import TokenFrames, frames_of
 from sardonyx.hf.inputs.input_search import text_stands_alone
 from sardonyx.hf.inputs.meta_execution import counted_calls, probe
 
-from .static_caches import StaticCache
+from .static_caches import CHECKED_PLACES, StaticCache, counts_from_last_key, without_places
 
 # The sizes of the runs that show what a cache holds, and those of the example. Code that goes over
 # tokens in chunks (of 64, mostly) shows that it does where there are more of them than a few.
@@ -103,6 +103,10 @@ def decoder_part(
     inputs = [_inputs(config, taken, layout, length, frames.codes) for length in (1, _LENGTH)]
     if static is not None:
         static = static.of(layout, model)
+        checked = replace(static, places=CHECKED_PLACES)
+        examples = [checked.inputs(*each, layout, _PAST)[0] for each in inputs]
+        module = Decoder(model, argument, checked.layout(layout), frames, checked)
+        _check_places(module, examples)
         inputs = [static.inputs(*each, layout, _PAST) for each in inputs]
         layout = static.layout(layout)
     module = Decoder(model, argument, layout, frames, static)
@@ -125,12 +129,26 @@ def has_cache(model: torch.nn.Module, config: Any) -> bool:
         return "use_cache" in accepted(model)
 
 
+def _check_places(module: Decoder, examples: Sequence[Tensors]) -> None:
+    """SX2012 where the model cannot have places for its tokens, which examples for one and for
+    several of them show."""
+
+    def run(inputs: Tensors) -> object:
+        return probe(module.model, lambda **given: module(given), **inputs)
+
+    if counts_from_last_key(run, examples):
+        why = "its own code takes the last of the keys, which is a free place, for the newest one"
+        raise without_places(module.model, why)
+
+
 def _check_kept(module: Decoder, layout: CacheLayout, inputs: Tensors) -> str:
     """SX2009 where a run with a past leaves something else than one without: some caches keep the
     tokens of the first run apart from all that follow. Returns why the model fails in that run,
     which matters where it cannot be captured for one token either."""
     try:
         _, *after = probe(module.model, lambda **given: module(given), **inputs)
+    except UsageError:
+        raise
     except Exception as error:
         return f"{type(module.model).__name__} does not run with its cache: {_first_line(error)}"
     for known, tensor in zip(layout.tensors, after, strict=True):

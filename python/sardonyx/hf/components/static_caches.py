@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from sardonyx._base.errors import UsageError, refusal
+from sardonyx._torch_private import fake_tensors
+from sardonyx._torch_private.pytree import tree_leaves
 from sardonyx._transformers_private.caches import give_places, take_places
 from sardonyx._transformers_private.probing import MissingError
 from sardonyx.hf.base.caches import PAST_LENGTH, POSITION, CacheLayout
@@ -32,7 +36,7 @@ class StaticCache:
         tokens."""
         grows = [PAST_LENGTH in each.shape for each in layout.tensors]
         if not any(grows):
-            raise _without_places(model, "its cache has no tokens, only states")
+            raise without_places(model, "its cache has no tokens, only states")
         return replace(self, has_states=not all(grows))
 
     def layout(self, layout: CacheLayout) -> CacheLayout:
@@ -77,14 +81,52 @@ class StaticCache:
         try:
             return give_places(cache, self.places, position.reshape(()))
         except (TypeError, MissingError) as error:
-            raise _without_places(model, f"of its cache {error}") from error
+            raise without_places(model, f"of its cache {error}") from error
 
     def take(self, cache: Any, former: list[Any]) -> None:
         """Leaves what is in the places in the layers that the cache had."""
         take_places(cache, former)
 
 
-def _without_places(model: torch.nn.Module, why: str) -> Exception:
+# So many places that no model has a size of this number, or of a few less.
+CHECKED_PLACES = 1009
+
+
+def counts_from_last_key(run: Callable[[Tensors], object], examples: Sequence[Tensors]) -> bool:
+    """Whether the code that `run` runs computes how many places there are but for the new tokens,
+    with each of the inputs for `CHECKED_PLACES`: it takes the end of the keys, which is free, for
+    the newest ones."""
+    for inputs in examples:
+        tokens = next(iter(inputs.values())).shape[1]
+        with _SeenIntegers() as seen, contextlib.suppress(Exception):
+            # Tables that end before these places may make it fail behind that.
+            run(inputs)
+        if CHECKED_PLACES - tokens not in seen.found:
+            return False
+    return True
+
+
+class _SeenIntegers(fake_tensors.TorchDispatchMode):
+    """The integers that operators are called with.
+
+    Attributes:
+        found: all of them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.found: set[int] = set()
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        self.found.update(leaf for leaf in tree_leaves((args, kwargs)) if type(leaf) is int)
+        return function(*args, **kwargs)
+
+
+def without_places(model: torch.nn.Module, why: str) -> Exception:
+    """SX2012: the model cannot have such a cache, and why."""
     return refusal(
         "SX2012",
         f"--static-cache: {type(model).__name__} has no such cache: {why}",

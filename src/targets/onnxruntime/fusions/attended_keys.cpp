@@ -35,9 +35,14 @@ bool is_number(const ValueInfo* value, double wanted) {
   return found && *found == wanted;
 }
 
-// The truth values that an additive mask is made of.
+// The truth values that an additive mask is made of. A bound that keeps what is added finite
+// changes nothing else.
 const ValueInfo* truth_of(const ValueInfo* mask) {
   if (mask->dtype == base::DType::kBool) return mask;
+  if (const Node* bound = made_by(mask, Op::kMax); bound != nullptr && bound->inputs.size() == 2) {
+    const auto lowest = number(bound->input(1));
+    if (lowest && *lowest <= kNone) mask = bound->input(0);
+  }
   const Node* where = made_by(mask, Op::kWhere);
   if (where == nullptr || !is_number(where->input(1), 0)) return nullptr;
   const auto otherwise = number(where->input(2));

@@ -12,6 +12,9 @@
 // Sinks, which the canonical IR has as one more key (onnx/definitions/attention.h), are an input of
 // the operator. Their keys have the cache in front by a Concat, and heads lie apart.
 //
+// Where heads lie apart in the program (they are normalized, or turned in part), they are put side
+// by side in front of the operator, and apart again behind it.
+//
 // A provider whose kernel neither turns nor takes packed ones (DirectML) has RotaryEmbedding of
 // com.microsoft in front, and the three apart (`group_query_attention_apart`).
 //
@@ -55,14 +58,17 @@ constexpr std::int64_t kMaxPositions = std::int64_t{1} << 20;
 
 enum Input : std::uint8_t { kQuery, kKey, kValue, kMask, kPastKey, kPastValue };
 
-// An Attention as the operator would take it, heads side by side.
+// An Attention as the operator would take it, heads side by side: [batch, length, heads * size].
 struct Asked {
   std::array<ValueInfo*, 6> inputs{};  // as Attention has them
   std::array<ValueInfo*, 3> outputs{};
   ValueInfo* sinks = nullptr;
   std::int64_t heads = 0, groups = 0;
+  bool apart = false;  // queries, keys and values are [batch, heads, length, size]
 
   ValueInfo* operator[](Input input) const { return inputs[input]; }
+
+  const Expr& length(Input input) const { return inputs[input]->shape[apart ? 2 : 1]; }
 };
 
 // [batch, length, heads * size] of [batch, heads, length, size].
@@ -135,12 +141,40 @@ std::optional<Asked> asked_with_sinks(const Node* attention) {
   return asked;
 }
 
-Asked asked_of(const Node* attention) {
+bool has_heads_apart(const ValueInfo* value) {
+  return value != nullptr && value->has_rank && value->shape.size() == 4 &&
+         value->shape[1].is_constant() && value->shape[3].is_constant();
+}
+
+// The cache in front of new keys or values with heads apart, where a Concat puts it there.
+void split_from_cache(Input now, Input past, std::size_t output, Asked& asked) {
+  ValueInfo* const all = asked[now];
+  const Node* join = made_by(all, Op::kConcat);
+  if (asked[past] != nullptr || join == nullptr || join->inputs.size() != 2 ||
+      (join->int_or("axis", 0) != 2 && join->int_or("axis", 0) != -2) ||
+      !has_heads_apart(join->input(1)))
+    return;
+  asked.inputs[past] = join->input(0);
+  asked.inputs[now] = join->input(1);
+  asked.outputs[output] = all;
+}
+
+Asked asked_of(const Node* attention, bool may_be_apart) {
   Asked asked;
   for (std::size_t i = 0; i < asked.inputs.size(); ++i) asked.inputs[i] = attention->input(i);
   for (std::size_t i = 0; i < asked.outputs.size(); ++i) asked.outputs[i] = attention->output(i);
   asked.heads = attention->int_or("q_num_heads", 0);
   asked.groups = attention->int_or("kv_num_heads", 0);
+  asked.apart = may_be_apart && has_heads_apart(asked[kQuery]) && has_heads_apart(asked[kKey]) &&
+                has_heads_apart(asked[kValue]);
+  if (asked.apart) {
+    asked.heads = asked[kQuery]->shape[1].value();
+    asked.groups = asked[kKey]->shape[1].value();
+    if (asked.outputs[1] == nullptr && asked.outputs[2] == nullptr) {
+      split_from_cache(kKey, kPastKey, 1, asked);
+      split_from_cache(kValue, kPastValue, 2, asked);
+    }
+  }
   return asked;
 }
 
@@ -160,11 +194,13 @@ struct Sizes {
 std::optional<Sizes> sizes_of(const Asked& asked) {
   const ValueInfo *query = asked[kQuery], *key = asked[kKey], *value = asked[kValue],
                   *past = asked[kPastKey];
+  const std::size_t rank = asked.apart ? 4 : 3;
   for (const ValueInfo* each : {query, key, value})
-    if (each == nullptr || !each->has_rank || each->shape.size() != 3) return std::nullopt;
-  Sizes sizes{query->shape[0], query->shape[1], 0, asked.heads, asked.groups, 0};
-  if (sizes.heads <= 0 || sizes.groups <= 0 || !query->shape[2].is_constant()) return std::nullopt;
-  sizes.head = query->shape[2].value() / sizes.heads;
+    if (each == nullptr || !each->has_rank || each->shape.size() != rank) return std::nullopt;
+  Sizes sizes{query->shape[0], asked.length(kQuery), 0, asked.heads, asked.groups, 0};
+  const Expr width = query->shape.back();
+  if (sizes.heads <= 0 || sizes.groups <= 0 || !width.is_constant()) return std::nullopt;
+  sizes.head = asked.apart ? width.value() : width.value() / sizes.heads;
   if (past != nullptr) {
     if (!past->has_rank || past->shape.size() != 4) return std::nullopt;
     sizes.past = past->shape[2];
@@ -195,10 +231,11 @@ std::string_view hindrance(const Node* attention, const Asked& asked, const Size
     return "without a cache others are quicker";
   if ((asked[kPastKey] == nullptr) != (asked[kPastValue] == nullptr))
     return "keys have a cache and values none";
-  if (!(key->shape[1] == sizes.queries)) return "there are not as many new keys as queries";
-  if (!key->shape[2].is(sizes.groups * sizes.head) ||
-      !value->shape[2].is(sizes.groups * sizes.head))
+  if (!(asked.length(kKey) == sizes.queries)) return "there are not as many new keys as queries";
+  const std::int64_t width = asked.apart ? sizes.head : sizes.groups * sizes.head;
+  if (!key->shape.back().is(width) || !value->shape.back().is(width))
     return "values are not as wide as keys";
+  if (asked.apart && !value->shape[1].is(sizes.groups)) return "there are more values than keys";
   if (sizes.head % kHeadUnit != 0) return "heads are not of a multiple of 8";
   if (!form.is_fed && !sizes.batch.is(1))
     return "behind a cache its kernel takes several tokens for a batch of one alone, and this "
@@ -237,8 +274,13 @@ class Fusing {
     std::vector<ValueInfo*> inputs = {asked_[kQuery], asked_[kKey], asked_[kValue],
                                       asked_[kPastKey], asked_[kPastValue]};
     if (rotation) {
-      inputs[0] = turned(*rotation, rotation->query, sizes_.heads);
-      inputs[1] = turned(*rotation, rotation->key, sizes_.groups);
+      inputs[0] = rotation->query;
+      inputs[1] = rotation->key;
+    }
+    for (std::size_t i = 0; i < 3; ++i) inputs[i] = side_by_side(inputs[i]);
+    if (rotation) {
+      inputs[0] = turned(*rotation, inputs[0], sizes_.heads);
+      inputs[1] = turned(*rotation, inputs[1], sizes_.groups);
     }
     if (form_.turns_and_packs) pack(inputs);
     const auto [lengths, total] = key_counts();
@@ -253,12 +295,36 @@ class Fusing {
     const std::vector<ValueInfo*> made = patch_.nodes(
         microsoft::kCachedAttention, inputs, attributes(attended, turns ? rotation : std::nullopt),
         attention_->output()->name, 3);
-    for (std::size_t i = 0; i < made.size(); ++i)
+    for (std::size_t i = 1; i < made.size(); ++i)
       if (asked_.outputs[i] != nullptr) patch_.replace(asked_.outputs[i], made[i]);
+    if (!made.empty()) give_result(made[0]);
     return patch_.apply();
   }
 
  private:
+  ValueInfo* side_by_side(ValueInfo* value) {
+    if (!asked_.apart) return value;
+    if (ValueInfo* rows = joined(value)) return rows;
+    const std::int64_t width = value->shape[1].value() * value->shape[3].value();
+    ValueInfo* const turned =
+        patch_.node(Op::kTranspose, {value}, swapped_axes(), value->name + "_rows");
+    return patch_.node(Op::kReshape, {turned, patch_.ints({0, 0, width})}, {},
+                       value->name + "_joined");
+  }
+
+  void give_result(ValueInfo* rows) {
+    ValueInfo* const result = asked_.outputs[0];
+    if (!asked_.apart) return patch_.replace(result, rows);
+    if (ValueInfo* reader = joined_by_reader(result)) return patch_.replace(reader, rows);
+    ValueInfo* const heads = patch_.node(
+        Op::kReshape, {rows, patch_.ints({0, 0, sizes_.heads, sizes_.head})}, {}, result->name);
+    patch_.replace(result, patch_.node(Op::kTranspose, {heads}, swapped_axes(), result->name));
+  }
+
+  static std::vector<onnx::Attribute> swapped_axes() {
+    return {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}, {}}};
+  }
+
   std::vector<onnx::Attribute> attributes(const Attended& attended,
                                           const std::optional<Rotation>& rotation) const {
     std::vector<onnx::Attribute> made = {{"num_heads", sizes_.heads, {}},
@@ -382,7 +448,7 @@ class Fusing {
   }
 
   std::pair<ValueInfo*, ValueInfo*> counts_by_sizes() {
-    ValueInfo* total = size(asked_[kQuery], 1);
+    ValueInfo* total = size(asked_[kQuery], asked_.apart ? 2 : 1);
     if (ValueInfo* past = asked_[kPastKey])
       total = patch_.node(Op::kAdd, {size(past, 2), total}, {}, "key_count");
     ValueInfo* last = less_one(as_int32(total), "last_key");
@@ -422,7 +488,8 @@ class Fusing {
 };
 
 bool fuse(Node* attention, rewriting::RuleContext& context, const KernelForm& form) {
-  const Asked asked = asked_with_sinks(attention).value_or(asked_of(attention));
+  const Asked asked = asked_with_sinks(attention).value_or(
+      asked_of(attention, form.is_fed && form.turns_and_packs));
   const std::optional<Sizes> sizes = sizes_of(asked);
   if (!sizes) return context.decline(attention, "its heads are apart, or its sizes are not known");
   if (const std::string_view why = hindrance(attention, asked, *sizes, form); !why.empty())

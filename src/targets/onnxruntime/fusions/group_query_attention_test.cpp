@@ -101,6 +101,43 @@ TEST_F(GroupQueryAttention, AdditiveMasksAreReadThrough) {
   EXPECT_TRUE(run(kGroupQueryAttentionAsFed));
 }
 
+TEST_F(GroupQueryAttention, BoundsOfAdditiveMasksAreReadThrough) {
+  const float lowest = std::numeric_limits<float>::lowest();
+  const Value mask = onnx.where(onnx.and_(causal(), padding()), onnx.zero(kFloat32),
+                                onnx.scalar(lowest, kFloat32));
+  attend(onnx.max({mask, onnx.scalar(-3.4e38F, kFloat32)}));
+  EXPECT_TRUE(run(kGroupQueryAttentionAsFed));
+}
+
+// Heads that were normalized after they were split, say.
+TEST_F(GroupQueryAttention, HeadsApartArePutSideBySide) {
+  const Value q = input("q", {b, 2, s, 16}), k = input("k", {b, 1, s, 16}),
+              v = input("v", {b, 1, s, 16});
+  const auto y =
+      onnx.attention_n(3, q, k, v, onnx.and_(causal(), padding()), past, past_v, {}, {.scale = 2});
+  outputs({y[0], y[1], y[2]});
+  ASSERT_TRUE(run(kGroupQueryAttentionAsFed));
+  const onnx::Node* attention = model.graph->outputs[1]->producer;
+  EXPECT_EQ(attention->op_type, "GroupQueryAttention");
+  EXPECT_EQ(type(attention->input(0)), "float32[b, s, 32]");
+  EXPECT_EQ(type(attention->input(1)), "float32[b, s, 16]");
+  EXPECT_EQ(attention->int_or("kv_num_heads", 0), 1);
+  EXPECT_EQ(type(model.graph->outputs[0]), "float32[b, 2, s, 16]");
+}
+
+TEST_F(GroupQueryAttention, HeadsApartMayHaveTheCacheByConcat) {
+  const Value q = input("q", {b, 2, s, 16}), k = input("k", {b, 1, s, 16}),
+              v = input("v", {b, 1, s, 16});
+  const Value keys = onnx.concat({past, k}, 2), values = onnx.concat({past_v, v}, 2);
+  const Value y = onnx.attention(q, keys, values, onnx.and_(causal(), padding()));
+  outputs({onnx.reshape(onnx.swap_axes(y, 1, 2), onnx::Shape{b, s, 32}), keys, values});
+  ASSERT_TRUE(run(kGroupQueryAttentionAsFed));
+  const onnx::Node* attention = model.graph->outputs[0]->producer;
+  EXPECT_EQ(attention->op_type, "GroupQueryAttention");
+  EXPECT_EQ(attention->input(3), past.info());
+  EXPECT_EQ(model.graph->outputs[2], attention->output(2));
+}
+
 TEST_F(GroupQueryAttention, WithoutALongestSequenceTheEmbeddingStays) {
   p = pool->symbol("unbounded");
   past = input("past_2", {b, 1, p, 16});
