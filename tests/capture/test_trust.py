@@ -141,6 +141,7 @@ def test_without_the_modules_that_it_needs(monkeypatch, capfd):
     [
         (questions.CONSTANTS, "ShapeEnv._set_replacement"),
         (questions.QUESTIONS, "ShapeEnv._log_guard"),
+        (questions.CHECKS, "SymNode.expect_true"),
         (questions.TRUTHS, "SymNode.ge"),
         (questions.ANSWERS, "uninteresting_files"),
         (torch_export.SIZES_ONE, "backed_size_oblivious"),

@@ -37,6 +37,7 @@ _PROBES = (
     builtin_functions.BUILTINS,
     questions.CONSTANTS,
     questions.QUESTIONS,
+    questions.CHECKS,
     questions.TRUTHS,
     questions.ANSWERS,
     questions.LIMITS,

@@ -81,6 +81,41 @@ def watching_questions(
         yield
 
 
+CHECKS = Probe("checks of sizes", has(_NODE, "SymNode.expect_true"))
+
+
+@contextmanager
+def watching_checks(on_checked: Callable[[Any], None]) -> Iterator[None]:
+    """Within it, `on_checked` is called with each relation of sizes beyond which an operator, or
+    `torch._check`, raises. What capture asked and put off is checked in the program by itself, and
+    is left out."""
+    if not CHECKS.available:
+        yield
+        return
+    kind = lookup(_NODE, "SymNode")
+    expected = kind.expect_true
+    put_off: set[Any] = set()
+    depth = 0
+
+    def expect(node: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal depth
+        with CHECKS.watching():
+            if node.expr not in put_off:
+                on_checked(node.expr)
+        depth += 1
+        try:
+            return expected(node, *args, **kwargs)
+        finally:
+            depth -= 1
+
+    def hear(_: Any, relation: Any) -> None:
+        if depth == 0:
+            put_off.add(relation)
+
+    with watching_questions(lambda *_: None, hear), patched(kind, "expect_true", expect):
+        yield
+
+
 _RELATIONS = ("eq", "ne", "gt", "ge", "lt", "le")
 # Functions that give one of two sizes, and the relation by which that is the first one.
 _CHOICES = {"sym_max": "Ge", "sym_min": "Le"}

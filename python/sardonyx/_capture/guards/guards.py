@@ -65,7 +65,8 @@ class SizeGuards:
         self._strings: dict[Place, tuple[Any, bool]] = {}  # of sizes; whether a number follows
         # Who asks for them, by symbol; in captures with the bounds that PyTorch suggests, nobody.
         self._bounds: dict[str, str] = {}
-        self._asserted: dict[str, list[Any]] = {}  # bounds, by symbol
+        # Beyond which PyTorch raises, by symbol.
+        self._checks: dict[str, list[Any]] = {}
         self.by_model = False  # whether the model's own code asked anything
         self.are_any = False  # whether anyone did
         self.codes: set[CodeType] = set()  # of the functions of the model that ran then
@@ -80,6 +81,7 @@ class SizeGuards:
         self.by_model = self.are_any = False
         with (
             torch_questions.watching_questions(self._hear, self._hear_assertion),
+            torch_questions.watching_checks(self._hear_check),
             torch_questions.watching_truths(self._hear_of_few),
             watched_conditions(None if self.keeps_conditions else self._hear_of_few),
             watched_strings(self._hear_string),
@@ -121,14 +123,15 @@ class SizeGuards:
             self._by_operators.setdefault(relation, (place, env))
 
     def _hear_assertion(self, env: Any, relation: Any) -> None:
-        """What an operator or the model asserts: a bound, which PyTorch raises beyond, or that two
-        sizes are equal, which need not be where one is 1."""
-        if len(relation.free_symbols) == 1:
-            self._asserted.setdefault(str(*relation.free_symbols), []).append(relation)
+        """What an operator asserts: that two sizes are equal, which need not be where one is 1."""
         if relates_computed_sizes(relation) and frame_of_model() is None:
             self.are_any = True
             if place := user_place():
                 self._by_operators.setdefault(relation, (place, env))
+
+    def _hear_check(self, relation: Any) -> None:
+        if len(relation.free_symbols) == 1:
+            self._checks.setdefault(str(*relation.free_symbols), []).append(relation)
 
     def _hear_bound(self, symbol: str) -> None:
         asker = BY_OPERATOR
@@ -155,11 +158,11 @@ class SizeGuards:
 
     def asker_of_bound(self, symbol: str, beyond: Sequence[int]) -> str:
         """Who asks whether a size is within bounds: what goes on elsewhere counts most, what only
-        raises least. `beyond`: the sizes next to the bounds."""
+        raises least. `beyond`: sizes that are not."""
         if asker := self._bounds.get(symbol):
             return asker
-        asserted = self._asserted.get(symbol, ())
-        return BY_CHECK if all(_denies(asserted, size) for size in beyond) else BY_OPERATOR
+        checks = self._checks.get(symbol, ())
+        return BY_CHECK if all(_exclude(checks, size) for size in beyond) else BY_OPERATOR
 
     def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
         """What tells of each whose answer is another for sizes that the program takes: an error
@@ -230,12 +233,12 @@ def _symbols(size: Any) -> Any:
     return size.node.expr.free_symbols if hasattr(size, "node") else ()
 
 
-def _denies(asserted: Sequence[Any], size: int) -> bool:
-    """Whether some of these relations of one symbol excludes the size."""
+def _exclude(checks: Sequence[Any], size: int) -> bool:
+    """Whether some of these relations of one symbol is not so of the size."""
     import sympy
 
     return any(
-        at_sizes(each, dict.fromkeys(each.free_symbols, size)) == sympy.false for each in asserted
+        at_sizes(each, dict.fromkeys(each.free_symbols, size)) == sympy.false for each in checks
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # No memory has as many elements. PyTorch's own bounds of a size, 2**63, are divided where a
 # multiple of it is asked for.
 _ENDLESS = 1 << 48
+_MAX_BEYOND = 64
 
 
 def bounded_dims(
@@ -61,10 +62,10 @@ def _narrower(known: Any, wanted: DimRequest) -> str:
 
 
 def _beyond(known: Any) -> list[int]:
-    """The sizes next to the bounds."""
+    """Sizes outside of the bounds, next to them and as small as captures think of."""
     least, most = _number(known.lower, 0), _number(known.upper, None)
-    below = [least - 1] if least is not None and least > TAKEN_FOR else []
-    return below + ([most + 1] if most is not None else [])
+    below = [] if least is None else list(range(TAKEN_FOR, least))
+    return [*below[:_MAX_BEYOND], *below[-_MAX_BEYOND:], *([] if most is None else [most + 1])]
 
 
 def _number(bound: Any, infinite: int | None) -> int | None:

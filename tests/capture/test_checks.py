@@ -1,0 +1,51 @@
+"""Bounds that PyTorch itself raises beyond are notes, and what the model alone cannot do a warning."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+from torch import Tensor
+from torch.export import Dim
+from torch.nn import functional
+
+import sardonyx
+
+
+class Reflected(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.pad(x, (3, 3), mode="reflect")
+
+
+class Greatest(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.topk(5, 1).values
+
+
+class Checked(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        torch._check(x.shape[1] > 5)
+        return x * 2
+
+
+@pytest.mark.parametrize(("model", "least"), [(Reflected(), 4), (Greatest(), 5), (Checked(), 6)])
+@pytest.mark.parametrize("dim", [Dim.AUTO, Dim("n")])
+def test_checks_are_notes(model: torch.nn.Module, least: int, dim: object) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        program = sardonyx.export(model, (torch.randn(2, 16),), dynamic_shapes=({1: dim},))
+    (note,) = (each for each in program.notes if each.code == "SX1015")
+    assert note.severity == "note"
+    assert f"raises in PyTorch where it is not at least {least}:" in note.message
+    with pytest.raises((RuntimeError, IndexError)):
+        model(torch.randn(2, least - 1))
+    x = torch.randn(2, least)
+    torch.testing.assert_close(program(x)[0], model(x))
+
+
+def test_a_bound_that_pytorch_does_not_have_is_a_warning() -> None:
+    model, x = torch.nn.PixelUnshuffle(2), torch.randn(1, 2, 6, 8)
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match="an operator asks"):
+        sardonyx.export(model, (x,), dynamic_shapes=({2: Dim.AUTO},))
+    assert model(torch.randn(1, 2, 2, 8)).shape == (1, 8, 1, 4)
