@@ -196,3 +196,37 @@ def assert_its_tokens(model: Any, out: Path, batch: int, steps: int = STEPS) -> 
     for row in range(batch):
         got = generator.get_sequence(row).tolist()
         assert got[: len(wanted[row])] == wanted[row].tolist()[: len(got)]
+
+
+def test_frames_of_codes_are_not_for_it(tmp_path: Path) -> None:
+    config = transformers.MusicgenDecoderConfig(
+        hidden_size=32, ffn_dim=48, num_hidden_layers=1, num_attention_heads=2, vocab_size=100,
+        max_position_embeddings=64,
+    )  # fmt: skip
+    model = transformers.MusicgenForCausalLM(config)
+    with pytest.raises(sardonyx.ProgramError, match=r"SX2009.*frames of several codes"):
+        sardonyx.hf.export(
+            model, tmp_path / "out", runtime="onnxruntime-genai", task="text-generation-with-past"
+        )
+
+
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [("GPTNeoX", {}), ("Exaone4", {"sliding_window": 4}), ("Gemma2", {"sliding_window": 4})],
+)
+def test_heads_apart_and_bounded_masks_have_one_buffer(
+    kind: str, more: dict[str, Any], tmp_path: Path
+) -> None:
+    """Heads that are turned in part, or normalized after they are split; softcaps with windows."""
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{kind}Config")(
+        hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=2, head_dim=16, vocab_size=100, max_position_embeddings=64,
+        initializer_range=0.3, **more,
+    )  # fmt: skip
+    model = getattr(transformers, f"{kind}ForCausalLM")(config).eval()
+    sardonyx.hf.export(model, tmp_path / "out", runtime="onnxruntime-genai", static_cache=32)
+    settings = json.loads((tmp_path / "out" / "genai_config.json").read_text())
+    assert settings["search"]["past_present_share_buffer"] is True
+    for batch in (1, 2):
+        assert_its_tokens(model, tmp_path / "out", batch)

@@ -107,7 +107,10 @@ def test_tasks_that_do_not_exist_or_do_not_fit(checkpoint: Path, tmp_path: Path)
     assert "did you mean 'text-generation'?" in str(error)
     error = refused(checkpoint, tmp_path / "out", task="object-detection")
     assert codes(error) == ["SX2002"]
-    assert "llama fits text-generation, text-classification" in str(error)
+    assert (
+        "llama offers text-generation-with-past (by default), text-generation, text-class"
+        in str(error)
+    )
 
 
 def test_packages_that_a_checkpoint_needs(

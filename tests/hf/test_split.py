@@ -112,6 +112,23 @@ def test_splits_that_there_are_not(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_genai_passes_no_cache_between_files(tmp_path: Path) -> None:
+    """The last layers of Gemma 3n read the keys of earlier ones."""
+    torch.manual_seed(0)
+    config = transformers.Gemma3nTextConfig(
+        hidden_size=32, intermediate_size=48, num_hidden_layers=4, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=16, vocab_size=100, vocab_size_per_layer_input=100,
+        hidden_size_per_layer_input=8, num_kv_shared_layers=2, laurel_rank=4,
+        activation_sparsity_pattern=[0.0] * 4, max_position_embeddings=64,
+        layer_types=["sliding_attention", "full_attention"] * 2,
+    )  # fmt: skip
+    folder = saved(transformers.Gemma3nForCausalLM(config).eval(), tmp_path / "model")
+    report = sardonyx.hf.export(folder, tmp_path / "out", split=2, verify=True)
+    assert report.verified["equal"] == report.verified["tokens"]
+    with pytest.raises(sardonyx.UsageError, match=r"SX2012.*layers_1\.onnx reads present"):
+        sardonyx.hf.export(folder, tmp_path / "other", runtime="onnxruntime-genai", split=2)
+
+
 @pytest.mark.parametrize("runtime", ["onnxruntime", "onnxruntime-genai"])
 def test_logits_of_the_last_token_and_hidden_states(runtime: Any, tmp_path: Path) -> None:
     model = small(tmp_path / "model")

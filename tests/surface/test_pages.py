@@ -20,7 +20,11 @@ WITH_CODE = [
     if not page.name.startswith(OTHERS) and BLOCK.search(page.read_text(encoding="utf-8"))
 ]
 # Packages that `make test` has, but an environment of fewer packages has not.
-NEEDS = {"genai": "onnxruntime_genai", "openvino": "openvino"}
+NEEDS = {
+    "genai": "onnxruntime_genai",
+    "openvino": "openvino",
+    "transducers": "onnxruntime_genai",
+}
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))

@@ -164,8 +164,9 @@ class ExportChoice:
         return self.media[0] if self.media else None
 
 
-def task_named(name: str) -> tuple[Task, bool]:
-    """A task and whether its name asks for a cache. SX2002 for a name that none has."""
+def task_named(name: str, config: Any = None) -> tuple[Task, bool]:
+    """A task and whether its name asks for a cache. SX2002 for a name that none has, with the tasks
+    of the checkpoint of the configuration, or all."""
     plain = name.removesuffix(WITH_PAST)
     task = _BY_NAME.get(_SYNONYMS.get(plain, plain))
     if task is None or (plain != name and not task.generates):
@@ -173,10 +174,19 @@ def task_named(name: str) -> tuple[Task, bool]:
         raise refusal(
             "SX2002",
             f"there is no task '{name}'" + (f"; did you mean '{near}'?" if near else ""),
-            f"one of {', '.join(all_names())}",
+            f"one of {', '.join(all_names())}" if config is None else _offer(config),
             UsageError,
         )
     return task, plain != name
+
+
+def _offer(config: Any) -> str:
+    """The tasks of a checkpoint with the configuration, that by default first."""
+    default = choose(config, None).name
+    tasks = [task for task in TASKS if class_for(task, config) is not None]
+    names = [task.name + end for task in tasks for end in ("", WITH_PAST)[: 1 + task.generates]]
+    others = [name for name in names if name != default]
+    return f"{config.model_type} offers {', '.join([f'{default} (by default)', *others])}"
 
 
 def all_names() -> list[str]:
@@ -193,14 +203,13 @@ def choose(config: Any, name: str | None, own_class: type[Any] | None = None) ->
     that fit where `name` does not. `own_class` is the class of a model in memory.
     """
     if name is not None:
-        task, with_past = task_named(name)
+        task, with_past = task_named(name, config)
         found = own_class or class_for(task, config) or _saved_class(task, config)
         if found is None:
-            fitting = [each.name for each in TASKS if class_for(each, config) is not None]
             raise refusal(
                 "SX2002",
                 f"transformers has no {config.model_type} for the task '{name}'",
-                f"{config.model_type} fits {', '.join(fitting)}",
+                _offer(config),
                 UsageError,
             )
         return ExportChoice(task, with_past, found)

@@ -479,11 +479,14 @@ class Job:
     def _save(self, program: ONNXProgram, part: Part, staging: Path, report: Report) -> None:
         """Writes the part, as one file or as several, and describes these."""
         if self._decoder.split is not None:
+            from sardonyx.hf.output import genai
+
             from .splitting import write_stages
 
             for stage in write_stages(
                 program, part, self._decoder.split, staging,
                 files=self._files, progress=self._progress.written,
+                passes_caches=not genai.is_for(self._target.runtime),
             ):  # fmt: skip
                 path = staging / f"{stage.name}.onnx"
                 report.parts.append(_described(stage.model, path, stage.bytes_in_place))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import torch
 from sardonyx import _native
 from sardonyx._base.errors import UsageError, refusal
 from sardonyx._model.program import ONNXProgram
+from sardonyx.hf.base.caches import PRESENT
 from sardonyx.hf.base.parts import Part
 from sardonyx.hf.output.in_place import save_in_place
 
@@ -37,15 +38,18 @@ def write_stages(
     *,
     files: Mapping[str, str],
     progress: Callable[[int, int], None],
+    passes_caches: bool = True,
 ) -> list[Stage]:
     """Writes the part as `count` groups of layers, with a file for what is before them and one for
     what is after them; returns these in the order in which they run.
 
     A weight that several of them read (of embeddings and head, mostly) is in the file of the first.
-    `files`: whose weights stay where they are.
+    `files`: whose weights stay where they are. `passes_caches`: whether the runtime gives a file
+    the keys and values that an earlier one made.
 
     Raises:
-        UsageError: SX2012, where there are not as many layers.
+        UsageError: SX2012, where there are not as many layers, or the runtime does not run these
+            files.
     """
     path, layers = _layers(program, part)
     if layers < count:
@@ -60,6 +64,7 @@ def write_stages(
     models = _native.split(program._native, path, layers, count)
     names = [EMBEDDINGS, *(f"layers_{number}" for number in range(count)), HEAD]
     places = dict(files)
+    _check_stages(names, models, passes_caches)
     shared = _native.shared_constants(models, _SHARED_BYTES)
     written: list[Any] = []
     stages = []
@@ -81,6 +86,24 @@ def write_stages(
             places[os.fspath(folder / data)] = data
         stages.append(Stage(name, model, stays))
     return stages
+
+
+def _check_stages(names: Sequence[str], models: Sequence[Any], passes_caches: bool) -> None:
+    for name, model in zip(names, models, strict=True):
+        if model.node_count == 0 and name not in (EMBEDDINGS, HEAD):
+            raise _not_run(f"the layers of {name}.onnx compute nothing of a text alone")
+        caches = [each for each, _, _ in model.inputs if each.startswith(PRESENT)]
+        if caches and not passes_caches:
+            raise _not_run(
+                f"{name}.onnx reads {caches[0]}, the keys or values of a layer in an earlier file, "
+                "which onnxruntime-genai does not pass"
+            )
+
+
+def _not_run(why: str) -> Exception:
+    return refusal(
+        "SX2012", f"--split: {why}", "another number of files, or no --split", UsageError
+    )
 
 
 def _layers(program: ONNXProgram, part: Part) -> tuple[str, int]:

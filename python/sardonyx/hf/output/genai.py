@@ -54,6 +54,8 @@ def declined(model: _native.Model, optional: Collection[str] = ()) -> str:
     others = [name for name in shapes if name not in caches and name not in _FED]
     if others or "input_ids" not in shapes:
         return f"it knows no input {', '.join(others) or 'but input_ids'}"
+    if len(shapes["input_ids"]) != 2:
+        return "its tokens are frames of several codes"
     if shapes["input_ids"][1:] == [1]:
         return "it passes prompts at once, and the model's own code takes one token at a time"
     layers = len(caches) // 2
