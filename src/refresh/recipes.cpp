@@ -17,6 +17,7 @@
 
 #include "base/diagnostic.h"
 #include "onnx/fold/formula.h"
+#include "onnx/graph/interleaved.h"
 #include "onnx/graph/joined.h"
 #include "onnx/graph/recipe.h"
 #include "precision/half_values.h"
@@ -244,6 +245,7 @@ class Recipes::Builder {
     if (!json.is_object()) refuse_record("a recipe is none");
     if (find(json, "literal")) return literal(json);
     if (find(json, "join")) return joined(json);
+    if (const auto stack = find(json, "interleave")) return interleaved(build(*stack));
     if (find(json, "part")) return part(integer_of(json, "part"));
     const Tensor of = build(member(json, "of"));
     if (const auto axes = find(json, "permute")) return with_axes(of, integers(*axes, "permute"));
@@ -271,6 +273,12 @@ class Recipes::Builder {
     if (parts.empty() || axis < 0 || axis > 1) refuse_record("there is nothing to join");
     auto result = onnx::joined(std::move(parts), static_cast<std::size_t>(axis));
     if (!result) refuse_record("parts do not go together");
+    return *std::move(result);
+  }
+
+  static Tensor interleaved(const Tensor& stack) {
+    auto result = onnx::interleaved(stack);
+    if (!result) refuse_record("rows cannot be interleaved");
     return *std::move(result);
   }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "onnx/fold/formula.h"
+#include "onnx/graph/interleaved.h"
 #include "onnx/graph/joined.h"
 #include "onnx/graph/pieces.h"
 #include "onnx/graph/recipe.h"
@@ -180,6 +181,12 @@ class Recorder {
         append_recipe(out, value, part, weights);
       }
       out += fmt::format(R"(],"axis":{}}})", joined->axis());
+      return;
+    }
+    if (dynamic_cast<const onnx::Interleaved*>(step->how.get()) != nullptr) {
+      out += R"({"interleave":)";
+      append_recipe(out, value, *tensor.recipe->source, weights);
+      out += '}';
       return;
     }
     const auto* coded = dynamic_cast<const precision::QuantizedWeight*>(step->how.get());

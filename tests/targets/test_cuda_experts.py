@@ -68,8 +68,27 @@ class OtherRouter(torch.nn.Module):
         return found.reshape(x.shape)
 
 
-def mixtral() -> Block:
-    return Block(transformers.MixtralConfig(**SIZES), transformers.MixtralForCausalLM)
+def mixtral(**changes: Any) -> Block:
+    config = transformers.MixtralConfig(**{**SIZES, **changes})
+    return Block(config, transformers.MixtralForCausalLM)
+
+
+def qwen3(**changes: Any) -> Block:
+    sizes = {"num_experts": 5, "moe_intermediate_size": 128, "head_dim": 32, "norm_topk_prob": True}
+    config = transformers.Qwen3MoeConfig(**{**SIZES, **sizes, **changes})
+    return Block(config, transformers.Qwen3MoeForCausalLM)
+
+
+def qwen2() -> Block:
+    """With an expert that all tokens go to."""
+    sizes = {"num_experts": 5, "moe_intermediate_size": 128, "shared_expert_intermediate_size": 64}
+    config = transformers.Qwen2MoeConfig(**{**SIZES, **sizes})
+    return Block(config, transformers.Qwen2MoeForCausalLM)
+
+
+def olmoe() -> Block:
+    config = transformers.OlmoeConfig(**{**SIZES, "num_experts": 5})
+    return Block(config, transformers.OlmoeForCausalLM)
 
 
 def exported(block: torch.nn.Module, width: int = 64, runtime: Any = RUNTIME) -> Any:
@@ -117,6 +136,44 @@ def test_gates_that_alternate_are_one_operator(each: int) -> None:
     assert largest_error(made, block) < 1e-5
 
 
+@pytest.mark.parametrize(
+    ("make", "nodes", "normalizes"),
+    [
+        (mixtral, {"Reshape": 2, "Gemm": 1, "MoE": 1}, 1),
+        (qwen3, {"Reshape": 2, "Gemm": 1, "MoE": 1}, 1),
+        (olmoe, {"Reshape": 2, "Gemm": 1, "MoE": 1}, 0),
+        (qwen2, {"Reshape": 2, "Gemm": 5, "MoE": 1, "Sigmoid": 2, "Mul": 3, "Add": 1}, 0),
+    ],
+)
+def test_gates_in_halves_are_put_into_turns(
+    make: Any, nodes: dict[str, int], normalizes: int
+) -> None:
+    block = make()
+    made = exported(block).model_proto
+    onnx.checker.check_model(made)
+    assert kinds(made) == nodes
+    (experts,) = [node for node in made.graph.node if node.op_type == "MoE"]
+    attributes = {a.name: onnx.helper.get_attribute_value(a) for a in experts.attribute}
+    assert attributes == {
+        "k": 2,
+        "activation_type": b"swiglu",
+        "swiglu_fusion": 1,
+        "activation_alpha": 1.0,
+        "activation_beta": 0.0,
+        "normalize_routing_weights": normalizes,
+    }
+    assert largest_error(made, block) < 1e-5
+
+
+def test_weights_in_turns_are_refreshed() -> None:
+    program, other = exported(mixtral()), mixtral()
+    for parameter in other.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    program.refresh(other.state_dict())
+    assert kinds(program.model_proto)["MoE"] == 1
+    assert largest_error(program.model_proto, other) < 1e-5
+
+
 @pytest.mark.parametrize("normalizes", [True, False])
 def test_scores_of_all_experts(normalizes: bool) -> None:
     block = OtherRouter(gpt_oss(), normalizes)
@@ -135,9 +192,10 @@ def test_experts_of_a_fixed_number_of_tokens() -> None:
     np.testing.assert_allclose(found, block(x).detach().numpy(), rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.parametrize("make", [gpt_oss, mixtral])
 @pytest.mark.parametrize("to", ["fp16", "bf16"])
-def test_experts_in_half_precision(to: Any) -> None:
-    standard = exported(gpt_oss(), runtime="standard").model_proto
+def test_experts_in_half_precision(to: Any, make: Any) -> None:
+    standard = exported(make(), runtime="standard").model_proto
     made, _ = sardonyx.optimize(standard, runtime=RUNTIME, precision=to)
     assert kinds(made)["MoE"] == 1
     weights = {each.data_type for each in made.graph.initializer if len(each.dims) == 3}
@@ -145,8 +203,9 @@ def test_experts_in_half_precision(to: Any) -> None:
     assert weights == {half}
 
 
-def test_experts_in_half_precision_answer_as_pytorch() -> None:
-    block = gpt_oss()
+@pytest.mark.parametrize("make", [gpt_oss, mixtral])
+def test_experts_in_half_precision_answer_as_pytorch(make: Any) -> None:
+    block = make()
     standard = exported(block, runtime="standard").model_proto
     made, _ = sardonyx.optimize(standard, runtime=RUNTIME, precision="fp16")
     session = open_session(made.SerializeToString())
@@ -168,11 +227,9 @@ def test_weights_that_are_quantized_stay_in_products() -> None:
     assert reasons == ["its weights are quantized, which they are in products alone"]
 
 
-@pytest.mark.parametrize(
-    ("block", "width"), [(mixtral(), 64), (gpt_oss(hidden_size=32), 32)], ids=["mixtral", "narrow"]
-)
-def test_others_stay_products(block: Block, width: int) -> None:
-    """Gates side by side, and widths that the kernel does not take."""
-    made = exported(block, width).model_proto
+@pytest.mark.parametrize("make", [gpt_oss, mixtral])
+def test_widths_that_the_kernel_does_not_take_stay_products(make: Any) -> None:
+    block = make(hidden_size=32)
+    made = exported(block, 32).model_proto
     assert kinds(made)["MoE"] == 0
-    assert largest_error(made, block, width) < 1e-5
+    assert largest_error(made, block, 32) < 1e-5

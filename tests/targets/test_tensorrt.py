@@ -265,6 +265,52 @@ def test_scatter_into_other_caches() -> None:
         assert ("TensorScatter" in {n.op_type for n in made.graph.node}) == (axis == -2)
 
 
+@pytest.mark.parametrize("window", [{"kernel_size": 3, "padding": 1}, {"kernel_size": 2}])
+@pytest.mark.parametrize("options", [{}, {"stride": 2, "ceil_mode": True}, {"dilation": 2}])
+def test_maximum_with_its_place(window: dict[str, Any], options: dict[str, Any]) -> None:
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        pool = functional.max_pool1d if x.dim() == 3 else functional.max_pool2d
+        return pool(x, return_indices=True, **window, **options)
+
+    for x in (torch.randn(2, 3, 9, 8), torch.randn(2, 3, 9)):
+        x[0, 0] = -torch.inf  # nothing but padding is as great
+        x[0, 1] = 2.0  # the first of those that are as great
+        assert "MaxPool" not in same_as_pytorch(function, x)
+
+
+def test_maximum_with_its_place_counts_through_all_planes() -> None:
+    """As ONNX has it; PyTorch counts in the plane."""
+    node = onnx.helper.make_node("MaxPool", ["x"], ["y", "i"], kernel_shape=[2, 2, 2])
+    value = onnx.helper.make_tensor_value_info
+    places = value("i", onnx.TensorProto.INT64, None)
+    graph = onnx.helper.make_graph(
+        [node],
+        "pooling",
+        [value("x", onnx.TensorProto.FLOAT, ["n", 3, 4, 5, 6])],
+        [value("y", onnx.TensorProto.FLOAT, None), places],
+    )
+    opsets = [onnx.helper.make_opsetid("", 22)]
+    model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    made, _ = sardonyx.optimize(model, runtime=RUNTIME)
+    assert "MaxPool" not in {each.op_type for each in made.graph.node}
+    feeds = {"x": np.random.default_rng(0).standard_normal((2, 3, 4, 5, 6), np.float32)}
+    for each in zip(*(session(m).run(None, feeds) for m in (model, made)), strict=True):
+        np.testing.assert_array_equal(*each)
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_many_of_the_greatest(largest: bool) -> None:
+    rows = torch.randint(0, 3000, (2, 4000)).float()  # many are as great
+
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        values, places = x.topk(3900, largest=largest)
+        return values, x.gather(-1, places)
+
+    assert "TopK" not in same_as_pytorch(function, rows)
+    assert "TopK" not in same_as_pytorch(lambda x: x.sort(dim=1, stable=True)[1], rows)
+    assert "TopK" in nodes(lambda x: x.topk(3840)[0], rows)
+
+
 def test_greatest_in_any_order() -> None:
     top = nodes(lambda x: x.topk(2, sorted=False)[0], ROW)["TopK"]
     assert "sorted" not in {each.name for each in top.attribute}

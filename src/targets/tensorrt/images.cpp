@@ -59,6 +59,61 @@ std::optional<Values> maximum_of_windows(const Use& use, const Rule&) {
   return Values{onnx.reduce("ReduceMax", onnx::windows_of(onnx, x, *axes, lowest), inside, false)};
 }
 
+bool gives_places(const Use& use) {
+  return use.outputs > 1 && use.integer("storage_order", 0) == 0;
+}
+
+// The place in its plane of element `best` of each window, [N, C, windows...].
+Value places_in_plane(Lowering& onnx, Value x, std::span<const onnx::WindowAxis> axes, Value best) {
+  std::int64_t behind = 1;
+  for (const onnx::WindowAxis& axis : axes) behind *= axis.kernel.value();
+  Value places = onnx.int_scalar(0);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const onnx::WindowAxis& axis = axes[i];
+    behind /= axis.kernel.value();
+    const Value step = onnx.mod(onnx.div(best, onnx.int_scalar(behind)), onnx.size(axis.kernel));
+    std::vector<std::int64_t> others;
+    for (std::size_t j = 1; j < axes.size() - i; ++j)
+      others.push_back(static_cast<std::int64_t>(j));
+    const Value first = onnx.sub(onnx.mul(onnx.range(axis.count), onnx.int_scalar(axis.stride)),
+                                 onnx.size(axis.before));
+    const Value place =
+        onnx.add(onnx.unsqueeze(first, others), onnx.mul(step, onnx.int_scalar(axis.dilation)));
+    // Padding is the greatest where a window has nothing but minus infinity, whose first element
+    // inside of the image is as great.
+    const Value zero = onnx.int_scalar(0);
+    const Value first_inside =
+        axis.dilation == 1 ? zero : onnx.mod(place, onnx.int_scalar(axis.dilation));
+    const Value inside = onnx.where(onnx.less(place, zero), first_inside, place);
+    const Expr size = x.dim(static_cast<std::int64_t>(i) + 2);
+    places = onnx.add(onnx.mul(places, onnx.size(size)), inside);
+  }
+  return places;
+}
+
+// Before: values, places = MaxPool(x)
+// After:  ReduceMax(windows of x [N, C, windows..., elements]); ArgMax of them, and where these are
+std::optional<Values> maximum_and_place(const Use& use, const Rule&) {
+  Lowering& onnx = use.onnx;
+  const Value x = use.input(0);
+  const auto axes = onnx::pooling_windows({onnx, use.inputs, use.attributes});
+  if (!axes || !base::is_floating(x.dtype())) return std::nullopt;
+  const Value lowest = onnx.scalar(-std::numeric_limits<double>::infinity(), x.dtype());
+  const Value elements = onnx::window_elements(onnx, x, *axes, lowest);
+  const std::vector<std::int64_t> last = {-1};
+  const Value best = onnx.arg_max(elements, {.axis = -1, .keepdims = 0});
+  const Expr planes = x.dim(0) * x.dim(1);
+  Expr plane = 1;
+  onnx::Shape shape = {x.dim(0), x.dim(1)};
+  for (std::size_t i = 0; i < axes->size(); ++i) {
+    plane = plane * x.dim(static_cast<std::int64_t>(i) + 2);
+    shape.push_back(1);
+  }
+  const Value before = onnx.mul(onnx.reshape(onnx.range(planes), shape), onnx.size(plane));
+  return Values{onnx.reduce("ReduceMax", elements, last, false),
+                onnx.add(before, places_in_plane(onnx, x, *axes, best))};
+}
+
 // What the attribute says of the new axis in front of the row's own.
 std::int64_t of_new_axis(std::string_view name) { return name == "pads" ? 0 : 1; }
 
@@ -87,6 +142,13 @@ constexpr std::string_view kSinceOfDilations = "documentation of 10.1, read";
 constexpr const char* kWhyOfDilations = "the documentation lists no dilations but of 1";
 
 constexpr Rule kRows[] = {
+    {.name = "maximum-with-its-place",
+     .op = Op::kMaxPool,
+     .reason = Reason::kLacks,
+     .when = gives_places,
+     .how = maximum_and_place,
+     .why = "the documentation lists MaxPool without the output of indices",
+     .since = kSince},
     {.name = "mean-of-windows-with-gaps",
      .op = Op::kAveragePool,
      .reason = Reason::kLacks,

@@ -169,8 +169,8 @@ constexpr Fusion kRecurrencesOnCuda = {
 constexpr Fusion kExpertsOnCuda = {
     .rule = &kMixtureOfExperts,
     .before =
-        "the experts of each token, sorted, MatMul by expert, SwiGLU of columns that "
-        "alternate, MatMul by expert, and their weighted sum",
+        "the experts of each token, sorted, MatMul by expert, SwiGLU of columns that alternate or "
+        "are halves, MatMul by expert, and their weighted sum",
     .after = "com.microsoft.MoE(x, logits, W1, b1, W2, b2)",
     .measured = "not measured: one kernel for two products and a slice of each expert",
     .since = "1.31",

@@ -1,12 +1,14 @@
-// Before: scores, experts = TopK(logits, k), and the Softmax of those scores
+// Before: scores, experts = TopK(logits, k), and the Softmax of those scores;
 //         rows of x, sorted by their experts, in groups: MatMul by the matrix of each expert, +
-//         bias SwiGLU(every other column, at most the limit; the columns between, within the limit,
-//         + beta) MatMul by the second matrix of each expert, + bias, · score y = ReduceSum of the
+//         bias; SwiGLU(every other column, at most the limit; the columns between, within it, +
+//         beta); MatMul by the second matrix of each expert, + bias, · score; y = ReduceSum of the
 //         k rows of each token, in the tokens' order
 // After:  y = com.microsoft.MoE(x, logits, W1, b1, W2, b2)
 //
-// As transformers has gpt-oss. Gates that lie beside each other (Mixtral, Qwen) are left: ONNX
-// Runtime's CPU provider, which answers are checked by, has no kernel for them.
+// As transformers has gpt-oss. Where gates and what they multiply are the halves of the columns
+// (Mixtral, Qwen), the columns of the weights are put into turns: gates of halves
+// (swiglu_fusion = 2), and those with a matrix of their own (fc3), are something that ONNX
+// Runtime's CPU provider has no kernel for.
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -15,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "onnx/graph/interleaved.h"
 #include "onnx/graph/recipe.h"
 #include "rewriting/patch.h"
 #include "rewriting/pattern.h"
@@ -115,9 +118,21 @@ ValueInfo* columns_of(const ValueInfo* value, std::int64_t first) {
   return to_the_end ? slice->input(0) : nullptr;
 }
 
+// The first or the second half of the columns; null where it is something else.
+ValueInfo* half_of(const ValueInfo* value, std::size_t number) {
+  const Node* split = made_by(value, Op::kSplit);
+  if (split == nullptr || split->outputs.size() != 2 || split->output(number) != value)
+    return nullptr;
+  ValueInfo* const whole = split->input(0);
+  const std::int64_t axis = split->int_or("axis", 0);
+  if (!whole->has_rank || whole->shape.size() != 2 || (axis != 1 && axis != -1)) return nullptr;
+  return value->shape.back() * symbolic::Expr(2) == whole->shape.back() ? whole : nullptr;
+}
+
 struct Gates {
   ValueInfo* hidden = nullptr;
   double alpha = 1, beta = 0, limit = kUnlimited;
+  bool are_halves = false;  // otherwise every other column is one
 };
 
 std::optional<Gates> gates_of(ValueInfo* value) {
@@ -138,15 +153,47 @@ std::optional<Gates> gates_of(ValueInfo* value) {
   const bool is_even = most == highest && (most == kUnlimited || lowest == -most);
   if (!is_even || (most == kUnlimited && between != from_below)) return std::nullopt;
   found.limit = most;
-  found.hidden = columns_of(gate, 0);
-  if (found.hidden == nullptr || columns_of(between, 1) != found.hidden) return std::nullopt;
+  found.hidden = half_of(gate, 0);
+  found.are_halves = found.hidden != nullptr;
+  if (!found.are_halves) found.hidden = columns_of(gate, 0);
+  const ValueInfo* other = found.are_halves ? half_of(between, 1) : columns_of(between, 1);
+  if (found.hidden == nullptr || other != found.hidden) return std::nullopt;
   return found;
 }
 
 // The matrices of each expert, their rows the outputs.
-ValueInfo* turned(rewriting::Patch& patch, ValueInfo* weights) {
-  patch.fold_in(weights);
-  return patch.weight(weights->name + "_turned", onnx::permuted(*weights->constant, {0, 2, 1}));
+onnx::Tensor turned(const ValueInfo* weights) {
+  return onnx::permuted(*weights->constant, {0, 2, 1});
+}
+
+// The weight after a change of its axes or rows; null, and the patch has failed, where it has none.
+ValueInfo* changed(rewriting::Patch& patch, const ValueInfo* weight, const char* suffix,
+                   std::optional<onnx::Tensor> tensor) {
+  if (!tensor) patch.fail("the weights are not there yet, or not in one form");
+  if (patch.failed()) return nullptr;
+  patch.fold_in(weight);
+  return patch.weight(weight->name + suffix, *std::move(tensor));
+}
+
+struct Weights {
+  ValueInfo *first = nullptr, *first_bias = nullptr, *second = nullptr, *second_bias = nullptr;
+};
+
+// As the kernels take them.
+Weights weights_of(rewriting::Patch& patch, const Products& first, const Products& second,
+                   bool are_halves) {
+  const onnx::Tensor rows = turned(first.weights);
+  Weights made = {.first_bias = first.bias, .second_bias = second.bias};
+  if (are_halves) {
+    made.first = changed(patch, first.weights, "_by_turns", onnx::interleaved(rows));
+    if (first.bias != nullptr)
+      made.first_bias =
+          changed(patch, first.bias, "_by_turns", onnx::interleaved(*first.bias->constant));
+  } else {
+    made.first = changed(patch, first.weights, "_turned", rows);
+  }
+  made.second = changed(patch, second.weights, "_turned", turned(second.weights));
+  return made;
 }
 
 // Those of the CUDA provider's kernels.
@@ -175,7 +222,8 @@ bool fuse(Node* sum, rewriting::RuleContext& context) {
   const auto first = gates ? products_of(gates->hidden, routed->sorted) : std::nullopt;
   ValueInfo* const x = first ? unsorted_rows(first->rows, routed->sorted) : nullptr;
   if (x == nullptr)
-    return context.decline(sum, "the experts are not gated by columns that alternate");
+    return context.decline(
+        sum, "the experts are not gated by halves of the columns, or every other one");
   if (!context.may_change_weights())
     return context.decline(sum, "its weights stay as the program has them");
   if (context.quantizes_weights())
@@ -196,10 +244,12 @@ bool fuse(Node* sum, rewriting::RuleContext& context) {
   if (gates->limit != kUnlimited)
     attributes.push_back({"swiglu_limit", static_cast<float>(gates->limit), {}});
   const std::string name = sum->output()->name + "_experts";
-  ValueInfo* made = patch.node(microsoft::kExperts,
-                               {x, routed->logits, turned(patch, first->weights), first->bias,
-                                turned(patch, second->weights), second->bias},
-                               std::move(attributes), name);
+  const Weights weights = weights_of(patch, *first, *second, gates->are_halves);
+  if (patch.failed()) return patch.apply();
+  ValueInfo* made = patch.node(
+      microsoft::kExperts,
+      {x, routed->logits, weights.first, weights.first_bias, weights.second, weights.second_bias},
+      std::move(attributes), name);
   if (made != nullptr && made->dtype != sum->output()->dtype)
     made = patch.cast(made, sum->output()->dtype);
   patch.replace(sum->output(), made);
