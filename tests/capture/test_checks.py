@@ -1,4 +1,4 @@
-"""Bounds that PyTorch itself raises beyond are notes, and what the model alone cannot do a warning."""
+"""Bounds that PyTorch raises beyond are notes; those of the model alone are warnings."""
 
 from __future__ import annotations
 
