@@ -44,8 +44,24 @@ def test_checks_are_notes(model: torch.nn.Module, least: int, dim: object) -> No
     torch.testing.assert_close(program(x)[0], model(x))
 
 
-def test_a_bound_that_pytorch_does_not_have_is_a_warning() -> None:
-    model, x = torch.nn.PixelUnshuffle(2), torch.randn(1, 2, 6, 8)
+class Windows(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.select(1, 7)
+
+
+def test_what_an_operator_asks_is_a_warning() -> None:
     with pytest.warns(sardonyx.errors.SpecializationWarning, match="an operator asks"):
-        sardonyx.export(model, (x,), dynamic_shapes=({2: Dim.AUTO},))
-    assert model(torch.randn(1, 2, 2, 8)).shape == (1, 8, 1, 4)
+        sardonyx.export(Windows(), (torch.randn(2, 16),), dynamic_shapes=({1: Dim.AUTO},))
+
+
+def test_blocks_of_images_need_no_bound() -> None:
+    model = torch.nn.PixelUnshuffle(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        program = sardonyx.export(
+            model, (torch.randn(1, 2, 6, 8),), dynamic_shapes=({2: Dim.AUTO, 3: Dim.AUTO},)
+        )
+    assert not program.notes
+    for height, width in ((2, 2), (2, 8), (10, 4)):
+        x = torch.randn(1, 2, height, width)
+        torch.testing.assert_close(program(x)[0], model(x))

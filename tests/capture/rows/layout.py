@@ -135,3 +135,16 @@ def sampled() -> Calls:
     yield (T("a3bc"), T("abc2", D), 0, 0, False), {}
     yield (T("a3bc"), T("bbc2"), 0, 0, False), {}
     yield (T("a3bc"), T("abc3"), 0, 0, False), {}
+
+
+def unshuffled() -> Calls:
+    for dtype in DTYPES:
+        yield call(T("a468", dtype), 2)
+    # PyTorch raises where a dynamic size is no multiple, and so does the model.
+    yield from (call(T(shape), 1) for shape in ("a46b", "ab8c", "46b", "2a4bc", "04bc"))
+    tensors = (
+        *(T("ab66"), T("466"), T("2a466"), T("a499"), T("a411"), T("a466", order="0231")),
+        *(T("a466", step=2), T("1466", spread="0"), T("0466"), T("66")),
+    )
+    for tensor, factor in itertools.product(tensors, (2, 3)):
+        yield call(tensor, factor)

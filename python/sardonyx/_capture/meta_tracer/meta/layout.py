@@ -362,3 +362,19 @@ def grid_sampled(
     if not self.dtype.is_floating_point or self.dtype != grid.dtype:
         raise DeclinedError("a grid of another dtype")
     return results.dense((*x[:2], *places[1:-1]), self.dtype)
+
+
+def pixel_unshuffle(
+    results: ResultFactory, self: torch.Tensor, downscale_factor: int
+) -> QuickTensor:
+    """[*, C, H, W] -> [*, C r^2, H / r, W / r]. PyTorch's own makes it of views, which ask whether
+    there is one block."""
+    *batch, channels, height, width = dims_of(self)
+    factor = downscale_factor
+    sides = numbers((height, width))
+    if type(factor) is not int or factor < 1 or any(side % factor for side in sides):
+        raise DeclinedError("blocks that do not fit")
+    if not results.strides.is_contiguous(dims_of(self), steps_of(self)):
+        raise DeclinedError("blocks in another memory format")
+    halves = (plain(height // factor), plain(width // factor))
+    return results.dense((*batch, plain(channels * factor * factor), *halves), self.dtype)
