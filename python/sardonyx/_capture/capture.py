@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
@@ -251,20 +252,33 @@ def _quick(
 
     if reason := distrust():
         raise DeclinedError(f"it does not fit this PyTorch: {reason}")
+    quickly = partial(_quickly, model, args, kwargs, dynamic, report)
     try:
         try:
-            return _quickly(model, args, kwargs, dynamic, report, shapes=dynamic.shapes)
+            return quickly(shapes=dynamic.shapes, leaves=dynamic.leaves)
         except DeclinedError as error:
-            if not torch_export.is_constraint_violation(error.__cause__):
+            if torch_export.is_constraint_violation(error.__cause__):
+                # A convolution without padding takes no images below its kernel's size, say.
+                report(f"captured again within the bounds of the model: {error}")
+                shapes, leaves = dynamic.relaxed, dynamic.leaves
+            elif dynamic.above_one is not None and _is_of_sizes(error.__cause__):
+                # The model broadcasts a dimension of 1, say. torch.export makes it constant.
+                report(f"captured again with dimensions of 1 as in the example: {error}")
+                shapes, leaves = dynamic.above_one, dynamic.leaves_above_one((args, kwargs))
+            else:
                 raise
-            # A convolution without padding takes no images below its kernel's size, say.
-            report(f"captured again within the bounds of the model: {error}")
-        return _quickly(model, args, kwargs, dynamic, report, shapes=dynamic.relaxed)
+        return quickly(shapes=shapes, leaves=leaves)
     except (DeclinedError, OnnxExporterError):
         raise
     except Exception as error:
         raise_interrupt(error)
         raise DeclinedError(first_line(error)) from error
+
+
+def _is_of_sizes(cause: BaseException | None) -> bool:
+    """Whether a capture ended on sizes that don't fit, rather than on a data-dependent question."""
+    is_error = isinstance(cause, (RuntimeError, ValueError, IndexError))
+    return is_error and "DataDependent" not in type(cause).__name__
 
 
 class _ShortSliceError(DeclinedError):
@@ -279,11 +293,12 @@ def _quickly(
     report: Callable[[str], None],
     *,
     shapes: Any,
+    leaves: Sequence[Leaf],
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
     """Once as torch.export would capture it. Where the model's own code decides by sizes, or
     computes real numbers of them, once more with both branches and with these numbers in the
     program, which is taken where that succeeds. `shapes`: the dynamic shapes, as torch.export takes
-    them, declared or relaxed."""
+    them, declared or relaxed; `leaves`: what is wanted of the dimensions in them."""
     from .meta_tracer.control_flow.if_conversion import ConvertibleIfError
 
     start, guards = time.perf_counter(), SizeGuards(keeps_conditions=True)
@@ -298,6 +313,7 @@ def _quickly(
             dynamic,
             report,
             shapes=shapes,
+            leaves=leaves,
             guards=guards,
             size_branches=size_branches,
             stops_at_ifs=stops_at_ifs,
@@ -351,6 +367,7 @@ def _quick_attempt(
     report: Callable[[str], None],
     *,
     shapes: Any,
+    leaves: Sequence[Leaf],
     guards: SizeGuards,
     size_branches: bool,
     stops_at_ifs: bool,
@@ -376,7 +393,7 @@ def _quick_attempt(
                 kwargs,
                 shapes,
                 by_torch,
-                leaves=dynamic.leaves,
+                leaves=leaves,
                 size_branches=size_branches,
                 stops_at_ifs=stops_at_ifs,
             )

@@ -39,6 +39,15 @@ Expr reduced_count(Value x, const std::vector<std::int64_t>& axes) {
   return count;
 }
 
+Value count_of_reduced(Emit& onnx, Value x, const std::vector<std::int64_t>& axes) {
+  const Expr count = reduced_count(x, axes);
+  if (onnx.can_size(count)) return onnx.size(count);
+  // Sums of sizes that the capture could not compare have no name; the tensor has them all.
+  Value product = onnx.int_scalar(1);
+  for (const std::int64_t axis : axes) product = onnx.mul(product, onnx.dim_of(x, axis));
+  return onnx.reshape(product, Shape{});
+}
+
 Value extreme_over(Emit& onnx, std::string_view op, Value x, const std::vector<std::int64_t>& axes,
                    bool keep_dims) {
   if (axes.empty()) return x;
@@ -58,7 +67,7 @@ Value mean_over(Emit& onnx, Value x, const std::vector<std::int64_t>& axes, bool
   };
   if (symbolic::certainly_positive(count) || std::ranges::all_of(axes, holds_elements)) return mean;
   const Value nan = onnx.scalar(std::numeric_limits<double>::quiet_NaN(), x.dtype());
-  return onnx.where(onnx.equal(onnx.size(count), onnx.int_scalar(0)), nan, mean);
+  return onnx.where(onnx.equal(count_of_reduced(onnx, x, axes), onnx.int_scalar(0)), nan, mean);
 }
 
 }  // namespace sardonyx::aten

@@ -22,6 +22,9 @@ bool keeps_dims(const Call& call);
 // Elements of the axes, as an expression.
 Expr reduced_count(Value x, const std::vector<std::int64_t>& axes);
 
+// The same as a scalar int64; read off `x` at run time where no expression says it.
+Value count_of_reduced(Emit& onnx, Value x, const std::vector<std::int64_t>& axes);
+
 // ReduceMax or ReduceMin (`op`) over the axes, NaN where any element is: ONNX does not say what
 // they make of one.
 Value extreme_over(Emit& onnx, std::string_view op, Value x, const std::vector<std::int64_t>& axes,

@@ -39,9 +39,9 @@ Moments moments(const Call& call, Emit& onnx, double correction) {
   }
   const Value squares = onnx.mul(centered, centered);
   const Value sum = axes.empty() ? squares : onnx.reduce("ReduceSum", squares, axes, keep);
-  const Value divisor =
-      onnx.max({onnx.sub(onnx.cast(onnx.size(count), dtype), onnx.scalar(correction, dtype)),
-                onnx.zero(dtype)});
+  const Value divisor = onnx.max(
+      {onnx.sub(onnx.cast(count_of_reduced(onnx, x, axes), dtype), onnx.scalar(correction, dtype)),
+       onnx.zero(dtype)});
   const Value kept = keep || axes.empty() ? mean : onnx.squeeze(mean, axes);
   return {kept, onnx.div(sum, divisor), self.dtype()};
 }

@@ -51,6 +51,11 @@ class DimRequest(NamedTuple):
     most: int | None = None
 
 
+def is_special(size: Any) -> bool:
+    """Whether torch.export makes an automatic dimension constant for its size in the example."""
+    return isinstance(size, int) and size < TAKEN_FOR
+
+
 @dataclass(frozen=True)
 class Leaf:
     """A leaf of the inputs: how torch.export calls it ("L['pair'][0]"; empty where nothing tells),
@@ -63,6 +68,18 @@ class Leaf:
         """The same where nobody asked for any one of its dimensions."""
         dims = {k: v._replace(policy=ConstantDimPolicy.MAY_VARY) for k, v in self.dims.items()}
         return Leaf(self.source, dims)
+
+    def above_one(self, value: Any) -> Leaf:
+        """The same without the automatic dimensions that are 0 or 1 in the example."""
+        automatic = (ConstantDimPolicy.LEFT_TO_MODEL, ConstantDimPolicy.MAY_VARY)
+        kept = {
+            axis: wanted
+            for axis, wanted in self.dims.items()
+            if axis == SCALAR
+            or wanted.policy not in automatic
+            or not is_special(size_of(value, axis))
+        }
+        return Leaf(self.source, kept)
 
     @property
     def label(self) -> str:

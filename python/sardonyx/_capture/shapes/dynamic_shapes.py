@@ -18,7 +18,15 @@ from sardonyx._capture.patches.keywords import call_signature, collected
 from sardonyx._torch_private.pytree import children_of
 
 from .axes import axes_from_front
-from .dim_spec import Leaf, check_names, in_call_order, sources_of, wanted_of
+from .dim_spec import (
+    Leaf,
+    check_names,
+    in_call_order,
+    is_special,
+    size_of,
+    sources_of,
+    wanted_of,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -31,15 +39,25 @@ class DynamicShapes:
     """What torch.export gets, and what the user wants of each leaf of (args, kwargs), in order.
 
     `relaxed` lets torch.export specialize dimensions, or make them equal, where it must.
+    `above_one` are `shapes` without those that are 0 or 1 in the example and that the user leaves
+    to the model: torch.export makes these constant. None where there are none.
     """
 
     shapes: Any
     leaves: tuple[Leaf, ...]
     relaxed: Any = None
+    above_one: Any = None
 
     @property
     def any_dynamic(self) -> bool:
         return self.shapes is not None
+
+    def leaves_above_one(self, inputs: Any) -> tuple[Leaf, ...]:
+        """What is wanted of the dimensions in `above_one`, for inputs (args, kwargs)."""
+        from sardonyx._torch_private import pytree
+
+        values = pytree.tree_leaves(inputs)
+        return tuple(leaf.above_one(value) for leaf, value in zip(self.leaves, values, strict=True))
 
 
 def bound_inputs(
@@ -88,6 +106,7 @@ def prepare(
     wanted: dict[str, list[Leaf]] = {}
     shapes: dict[str, Any] = {}
     relaxed: dict[str, Any] = {}
+    above_one: dict[str, Any] = {}
     for name, value in bound.items():
         spec = pytree.tree_structure(value)
         leaves = _all_free(value) if every else leaves_of(spec, given.get(name), name)
@@ -99,9 +118,11 @@ def prepare(
         wanted[name] = [each.left_to_model() for each in made] if every else made
         shapes[name] = shaped_like(spec, [_for_export(leaf, _dim) for leaf in leaves])
         relaxed[name] = shaped_like(spec, [_for_export(leaf, _relaxed_dim) for leaf in leaves])
+        larger = [_for_export(_above_one(*each), _dim) for each in zip(leaves, values, strict=True)]
+        above_one[name] = shaped_like(spec, larger)
     ordered = tuple(in_call_order(model, args, kwargs, wanted))
     check_names(ordered, pytree.tree_leaves((args, dict(kwargs))))
-    return DynamicShapes(shapes, ordered, relaxed)
+    return DynamicShapes(shapes, ordered, relaxed, None if above_one == shapes else above_one)
 
 
 def _all_free(value: Any) -> list[Any]:
@@ -248,6 +269,19 @@ def _counted(leaf: Any, value: Any, label: str) -> Any:
     if isinstance(leaf, Mapping) and all(isinstance(axis, int) for axis in leaf):
         return axes_from_front(leaf, value, label)
     return leaf
+
+
+def _above_one(leaf: Any, value: Any) -> Any:
+    """The entry of a leaf without the automatic dimensions that are 0 or 1 in the example."""
+    from torch.export import Dim
+
+    if not isinstance(leaf, Mapping):
+        return leaf
+    return {
+        axis: dim
+        for axis, dim in leaf.items()
+        if dim is not Dim.AUTO or not is_special(size_of(value, axis))
+    }
 
 
 def _for_export(leaf: Any, dim_of: Callable[[Any], Any]) -> Any:

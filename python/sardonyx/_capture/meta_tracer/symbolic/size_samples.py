@@ -26,6 +26,7 @@ _MAX_RANDOM = 150
 _SMALL = 130
 _MAX_NUMBERS = 6  # of a relation, which are added and multiplied
 _MAX_MADE = 1 << 14  # so that a loop that halves a size ends
+_MAX_DRAWN = 64  # samples that are kept, some hundred rows each
 # Rows that satisfy what is known, next to which others are tried.
 _MAX_BASES = 4
 # Values of an integer of sizes; each becomes a branch.
@@ -48,12 +49,18 @@ class Condition(NamedTuple):
 
     def holds(self, row: Row) -> bool:
         """Whether it is so for these sizes."""
-        return self.test()(row)
+        return truth_at(self.relation, row) is self.truth
 
-    def test(self) -> Callable[[Row], bool]:
-        """`holds`, for many rows."""
-        truth, wanted = truth_of(self.relation), self.truth
-        return lambda row: truth(row) is wanted
+    def of_rows(self, rows: Sequence[Row]) -> list[Row]:
+        """Those of many for which it is so."""
+        wanted = self.truth
+        if (evaluate := evaluator(self.relation)) is not None:
+            try:
+                return [row for row in rows if evaluate(row) is wanted]
+            except (ArithmeticError, KeyError, ValueError):
+                pass  # of some of them
+        truth = truth_of(self.relation)
+        return [row for row in rows if truth(row) is wanted]
 
 
 def truth_of(relation: Any) -> Callable[[Row], bool | None]:
@@ -115,6 +122,7 @@ class SizeSamples:
         self._single: dict[Any, Any] = {}
         self._relevant: dict[Any, list[Condition]] = {}
         self._several: dict[Any, list[Row]] = {}
+        self._drawn: dict[Any, list[Row]] = {}  # by the symbols asked of, and the sizes of each
         self._evaluated = 0
 
     def rows(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
@@ -126,7 +134,7 @@ class SizeSamples:
             # Conditions on other sizes say nothing of these.
             found = self._that_satisfy(relevant, self._candidates(relations))
             bases = found[:: max(len(found) // _MAX_BASES, 1)][:_MAX_BASES]
-            found += self._that_satisfy(relevant, self._around(bases, relations))
+            found += self._that_satisfy(relevant, self._around(bases, *self._values(relations)))
             self._known[key] = found
         return self._known[key]
 
@@ -136,14 +144,12 @@ class SizeSamples:
         return tuple(relevant), _symbols_of(relation), _near_numbers(relation)
 
     def _that_satisfy(self, conditions: Sequence[Condition], rows: Iterable[Row]) -> list[Row]:
-        found = []
-        tests = [each.test() for each in conditions]
-        for row in rows:
-            self._evaluated += len(conditions)
+        found = list(rows)
+        for condition in conditions:
+            self._evaluated += len(found)
             if self._evaluated > _MAX_EVALUATED:
                 raise DeclinedError("the model asks too much of sizes, as a long loop does")
-            if all(test(row) for test in tests):
-                found.append(row)
+            found = condition.of_rows(found)
         return found
 
     def _connected_to(self, relation: Any, conditions: tuple[Condition, ...]) -> list[Condition]:
@@ -243,13 +249,22 @@ class SizeSamples:
     def _example(self) -> Row:
         return {each: int(size) for each, size in torch_sizes.example_sizes(self._env).items()}
 
-    def _candidates(self, relations: Sequence[Any]) -> Iterator[Row]:
-        example = self._example()
+    def _candidates(self, relations: Sequence[Any]) -> list[Row]:
+        """Sizes to try. Most conditions that a run adds are about the same symbols and numbers."""
         asked, values = self._values(relations)
+        key = (tuple(asked), tuple(map(tuple, values.values())))
+        if key not in self._drawn:
+            if len(self._drawn) >= _MAX_DRAWN:
+                self._drawn.pop(next(iter(self._drawn)))
+            self._drawn[key] = list(self._draw(asked, values))
+        return self._drawn[key]
+
+    def _draw(self, asked: Sequence[Any], values: Mapping[Any, Sequence[int]]) -> Iterator[Row]:
+        example = self._example()
         yield example
         for size in sorted({*_SIZES, *(size for sizes in values.values() for size in sizes)}):
             yield {each: self._nearest(each, size) for each in example}
-        yield from self._around([example], relations)
+        yield from self._around([example], asked, values)
         drawn = random.Random(0)
         if len(asked) > 1:
             product = list(itertools.islice(
@@ -257,16 +272,20 @@ class SizeSamples:
             ))  # fmt: skip
             for sizes in drawn.sample(product, min(len(product), _MAX_ROWS)):
                 yield {**example, **dict(zip(asked, sizes, strict=True))}
-        for _ in range(_MAX_RANDOM if len(example) > 1 else 0):
-            yield {each: drawn.choice(values[each]) for each in example}
+        if len(example) > 1:
+            columns = (drawn.choices(values[each], k=_MAX_RANDOM) for each in example)
+            for sizes in zip(*columns, strict=True):
+                yield dict(zip(example, sizes, strict=True))
 
-    def _around(self, bases: Sequence[Row], relations: Sequence[Any]) -> Iterator[Row]:
+    def _around(
+        self, bases: Sequence[Row], asked: Sequence[Any], values: Mapping[Any, Sequence[int]]
+    ) -> Iterator[Row]:
         """Every size once of each symbol that is asked of, with the others as in each base."""
-        asked, values = self._values(relations)
         every = range(_SMALL // max(len(asked), 1))
+        sizes_of = {each: self._within(each, {*values[each], *every}) for each in asked}
         for base in bases:
-            for each in asked:
-                for size in self._within(each, {*values[each], *every}):
+            for each, sizes in sizes_of.items():
+                for size in sizes:
                     yield {**base, each: size}
 
     def _values(self, relations: Sequence[Any]) -> tuple[list[Any], dict[Any, list[int]]]:

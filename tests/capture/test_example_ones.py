@@ -1,0 +1,54 @@
+"""Dimensions that are 1 in the example and left to the model: dynamic where the model lets them be,
+otherwise constant, as torch.export makes them, and captured by fake-tensor tracing."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.export import Dim
+
+import sardonyx
+from sardonyx._compare.tensors import Tolerance
+from tests.harness import difference
+
+
+class Masked(torch.nn.Module):
+    """A mask that is broadcast to all heads, and others that are multiplied."""
+
+    def __init__(self, heads: int) -> None:
+        super().__init__()
+        self.bias = torch.nn.Parameter(torch.randn(1, heads, 1, 1))
+
+    def forward(self, scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return (scores + self.bias + mask).softmax(-1)
+
+
+AUTOMATIC = {
+    "scores": {0: Dim.AUTO, 2: Dim.AUTO, 3: Dim.AUTO},
+    "mask": {0: Dim.AUTO, 1: Dim.AUTO, 2: Dim.AUTO, 3: Dim.AUTO},
+}
+
+
+def test_a_broadcast_one_is_constant_and_the_others_are_dynamic() -> None:
+    model = Masked(4).eval()
+    example = (torch.randn(2, 4, 5, 5), torch.randn(2, 1, 5, 5))
+    made = sardonyx.export(model, example, dynamic_shapes=AUTOMATIC, capture="quick")
+    for batch, rows, columns in ((2, 5, 5), (1, 3, 8), (3, 7, 2)):
+        inputs = torch.randn(batch, 4, rows, columns), torch.randn(batch, 1, rows, columns)
+        assert difference(made(*inputs)[0], model(*inputs), Tolerance(1e-4, 1e-5)) is None
+
+
+def test_a_channel_of_one_is_constant_for_a_convolution() -> None:
+    model = torch.nn.Conv1d(1, 4, 3, padding=1).eval()
+    shapes = {"input": dict.fromkeys(range(3), Dim.AUTO)}
+    made = sardonyx.export(model, (torch.randn(2, 1, 9),), dynamic_shapes=shapes, capture="quick")
+    for batch, length in ((2, 9), (5, 4), (3, 31)):
+        x = torch.randn(batch, 1, length)
+        assert difference(made(x)[0], model(x), Tolerance(1e-4, 1e-5)) is None
+
+
+def test_a_one_that_must_vary_is_an_error() -> None:
+    model = torch.nn.Conv1d(1, 4, 3, padding=1).eval()
+    shapes = {"input": {0: Dim.AUTO, 1: Dim("channels"), 2: Dim.AUTO}}
+    with pytest.raises(sardonyx.errors.CaptureError):
+        sardonyx.export(model, (torch.randn(1, 1, 9),), dynamic_shapes=shapes, capture="quick")
