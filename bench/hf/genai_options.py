@@ -49,7 +49,7 @@ OPTIONS = {
     "--split 2": Option({"split": 2}, 0.001),
     "--static-cache 64": Option({"static_cache": 64}, 0.001),
     "--last-logits": Option({"last_logits": True}, 0.001),
-    "--cache-type int8": Option({"cache_type": "int8"}, 0.1),
+    "--cache-type int8": Option({"cache_type": "int8"}, 0.25),
     "--precision fp16": Option({"precision": "fp16"}, 0.05),
     "--precision int4": Option({"precision": "int4"}, 0.2),
 }
