@@ -129,6 +129,8 @@ def _with_places(layer: Any, kind: Any, places: int, filled: Any) -> Any:
     # that have states, too, say so themselves.
     with contextlib.suppress(AttributeError):
         made.is_compileable = not torch.compiler.is_compiling()
+    # The layer counts on in the same tensor, also where a model asked before it wrote (Inkling).
+    made.get_seq_length = made.cumulative_length.clone
     return made
 
 
