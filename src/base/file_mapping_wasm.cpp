@@ -151,7 +151,9 @@ std::optional<PlaceInFile> place_in_file(std::span<const std::byte> part) {
   const auto& [begin, held] = *std::prev(after);
   if (std::less<>()(held.end, part.data() + part.size())) return std::nullopt;
   PlaceInFile place = held.start;
-  place.offset = part.data() - begin;
+  // Differences of pointers end at 2 GB.
+  place.offset = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(part.data()) -
+                                           reinterpret_cast<std::uintptr_t>(begin));
   return place;
 }
 

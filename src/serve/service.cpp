@@ -107,7 +107,9 @@ Response with_failures(const Answer& answer) noexcept {
   } catch (const Error& error) {
     return failed(kUnprocessable, error.diagnostics());
   } catch (const std::bad_alloc&) {
-    return failed(kUnprocessable, "SX1004", "out of memory");
+    return failed(kUnprocessable, "SX1004", "out of memory",
+                  "remove other models, or use the command `sardonyx`, which reads weights where "
+                  "they are");
   } catch (const std::exception& error) {
     return failed(kUnprocessable, "SX1005", std::string("internal error: ") + error.what());
   }

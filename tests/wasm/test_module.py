@@ -174,6 +174,50 @@ try {{ sardonyx.add('large.onnx', zeros); }} catch (wrong) {{ console.log(wrong.
     assert message.startswith("error[SX1004]: the 5000 MB of ")
 
 
+def test_weights_beyond_two_gigabytes(folder: Path) -> None:
+    """They are copied from where they are in the file; what does not fit is reported."""
+    sizes = {"large": (550_000, 1000), "small": (1000, 16_000)}
+    weights, at = [], 0
+    for name, dims in sizes.items():
+        weight = onnx.TensorProto(name=name, data_type=1, dims=dims, data_location=1)
+        length = 4 * dims[0] * dims[1]
+        for key, value in (("location", "data"), ("offset", at), ("length", length)):
+            weight.external_data.add(key=key, value=str(value))
+        weights.append(weight)
+        at += length
+    nodes = [onnx.helper.make_node("MatMul", ["x", "large"], ["h"]),
+             onnx.helper.make_node("MatMul", ["h", "small"], ["y"])]  # fmt: skip
+    value = onnx.helper.make_tensor_value_info
+    inputs, outputs = value("x", 1, ["n", 550_000]), value("y", 1, ["n", 16_000])
+    graph = onnx.helper.make_graph(nodes, "large", [inputs], [outputs], weights)
+    onnx.save(onnx.helper.make_model(graph), folder / "large.onnx")
+    script = f"""
+const bytes = await readFile('{folder / "large.onnx"}');
+const sardonyx = await load(wasm);
+const source = size => ({{
+  size,
+  read(offset, to) {{ to.fill(offset >= 2.2e9 ? 1 : 0); }},
+  part() {{}},
+}});
+const model = sardonyx.add('large.onnx', bytes, {{data: [['data', source({at})]]}});
+const data = sardonyx.externalDataSource(sardonyx.run(model).model);
+const last = new Uint8Array(4);
+data.read(data.size - 4, last);
+console.log(data.size >= {at}, last.join());
+sardonyx.remove(model);
+try {{
+  sardonyx.add('large.onnx', bytes, {{data: [['data', source(5e9)]]}});
+}} catch (wrong) {{
+  console.log(wrong.message);
+  console.log(wrong.diagnostics[0].help);
+}}
+"""
+    copied, message, fix = run_script(folder, script)
+    assert copied == "true 1,1,1,1"
+    assert message.startswith("error[SX1004]: the 5000 MB of ")
+    assert "use the command `sardonyx`" in fix
+
+
 def test_files_of_node(folder: Path) -> None:
     """They are read and written in slices; what is computed does not stay in memory."""
     path = dense_model(folder / "dense.onnx", 40_000)
