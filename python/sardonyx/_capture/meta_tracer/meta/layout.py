@@ -369,6 +369,8 @@ def pixel_unshuffle(
 ) -> QuickTensor:
     """[*, C, H, W] -> [*, C r^2, H / r, W / r]. PyTorch's own makes it of views, which ask whether
     there is one block."""
+    if self.ndim < 3:
+        raise DeclinedError("blocks of a matrix")
     *batch, channels, height, width = dims_of(self)
     factor = downscale_factor
     sides = numbers((height, width))
