@@ -9,6 +9,7 @@ import pytest
 import torch
 import transformers
 
+import sardonyx
 from sardonyx._transformers_private.exporters import BACKENDS
 from sardonyx.errors import UsageError
 
@@ -172,6 +173,26 @@ def test_elements_that_a_model_takes_for_numbers_are_constants_of_the_graph() ->
     torch.testing.assert_close(made(**{**given, "x": x}), Splits()(x, given["grids"]))
     with pytest.raises(UsageError, match=r"exported for grids=\[\[1, 2\], \[2, 1\]\]"):
         made(x=x, grids=torch.tensor([[2, 2]]))
+
+
+def test_elements_that_no_constant_dimension_answers_are_captured_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Splits(torch.nn.Module):
+        def forward(self, x: torch.Tensor, grids: torch.Tensor) -> torch.Tensor:
+            return torch.cat([x] * sum(height * width for height, width in grids.tolist()))
+
+    captures: list[Any] = []
+
+    def counting_export(*args: Any, **options: Any) -> Any:
+        captures.append(options["kwargs"])
+        return sardonyx.export(*args, **options)
+
+    monkeypatch.setattr("sardonyx.transformers.exporter.export", counting_export)
+    inputs = {"x": torch.ones(1, 3), "grids": torch.tensor([[1, 2], [2, 1]])}
+    made = SardonyxExporter().export(Splits(), inputs, {"dynamic": True})
+    torch.testing.assert_close(made(**inputs), Splits()(**inputs))
+    assert ["grids" in each for each in captures].count(True) == 1
 
 
 def test_static_caches_of_an_encoder_and_a_decoder_know_which_have_keys() -> None:

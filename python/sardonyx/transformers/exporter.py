@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -144,7 +144,7 @@ class SardonyxExporter(HfExporter):
         result, read = _read_in_eager(model, inputs)
         values = {name: inputs[name] for name in sorted(read)}
         try:
-            program = _captured(model, inputs, config)
+            program = _captured(model, inputs, config, read=values)
         except OnnxExporterError as error:
             if not values:
                 raise
@@ -222,8 +222,11 @@ def _read_in_eager(model: Any, inputs: Mapping[str, Any]) -> tuple[Any, set[str]
     return result, values.read
 
 
-def _captured(model: Any, inputs: dict[str, Any], config: SardonyxConfig) -> ONNXProgram:
-    """The program, with dynamic shapes where the options ask for them."""
+def _captured(
+    model: Any, inputs: dict[str, Any], config: SardonyxConfig, read: Collection[str] = ()
+) -> ONNXProgram:
+    """The program, with dynamic shapes where the options ask for them. `read`: the inputs whose
+    elements the model reads as numbers."""
 
     def with_shapes(shapes: Any) -> ONNXProgram:
         with all_experts(model):
@@ -252,8 +255,15 @@ def _captured(model: Any, inputs: dict[str, Any], config: SardonyxConfig) -> ONN
         try:
             return with_shapes(shapes)
         except OnnxExporterError as error:
+            is_answered = any(shapes[name] != last[name] for name in read)
+            if read and _is_data_dependent(error) and not is_answered:
+                raise  # no dimension that is to be constant answers a question of elements
             LOGGER.info("captured again with fewer dynamic dimensions: %s", error)
     return with_shapes(last)
+
+
+def _is_data_dependent(error: OnnxExporterError) -> bool:
+    return "DataDependent" in type(error.__cause__).__name__
 
 
 def _metadata(model: Any, inputs: Mapping[str, Any], in_spec: str, out_spec: str) -> Any:
