@@ -24,10 +24,12 @@ from sardonyx._transformers_private import (
 )
 from sardonyx._transformers_private.caches import (
     cache_parameter,
+    give_places,
     has_windows,
     is_cache,
     new_cache,
     returned_cache,
+    take_places,
 )
 from sardonyx._transformers_private.probing import MissingError, Probe, has, lookup
 from sardonyx._transformers_private.registration import register_caches
@@ -226,3 +228,22 @@ def test_static_caches_of_a_release_that_cannot_export_them(
     told = r"SX1016.*StaticCache(.|\n)*upgrade transformers"
     with pytest.raises(sardonyx.OnnxExporterError, match=told):
         torch.utils._pytree.tree_flatten(cache)
+
+
+def test_layers_get_places_and_give_them_back() -> None:
+    cache = DynamicCache()
+    keys = torch.zeros(1, 2, 8, 4)
+    cache.update(keys, keys, 0)
+    former = give_places(cache, 8, torch.tensor(3))
+    asked = cache.get_seq_length()
+    cache.update(torch.ones(1, 2, 2, 4), torch.ones(1, 2, 2, 4), 0)
+    assert asked.equal(torch.tensor(3))  # of before, as in a cache that grows
+    assert cache.get_seq_length().equal(torch.tensor(5))
+    take_places(cache, former)
+    assert type(cache.layers[0]).__name__ == "DynamicLayer"
+    assert cache.layers[0].keys[0, 0, :, 0].tolist() == [0, 0, 0, 1, 1, 0, 0, 0]
+
+
+def test_what_has_no_places() -> None:
+    with pytest.raises(TypeError, match="has no layers"):
+        give_places(DynamicCache(), 8, torch.tensor(0))
