@@ -122,7 +122,9 @@ Value reduce_log_sum_exp(const Composite& call) {
   const Value finite = onnx.where(onnx.is_inf(greatest), onnx.zero(x.dtype()), greatest);
   const Value sum = onnx.reduce_sum(onnx.exp(onnx.sub(x, finite)), axes,
                                     {.keepdims = keeps, .noop_with_empty_axes = noop});
-  return onnx.add(onnx.log(sum), onnx.reduce_max(finite, axes, wanted));
+  // In this order, whichever argument a compiler evaluates first.
+  const Value subtracted = onnx.reduce_max(finite, axes, wanted);
+  return onnx.add(onnx.log(sum), subtracted);
 }
 
 // Opset 28: Mod of real numbers with the sign of the divisor: that of C has the sign of what is

@@ -75,18 +75,17 @@ Value places_in_plane(Lowering& onnx, Value x, std::span<const onnx::WindowAxis>
     std::vector<std::int64_t> others;
     for (std::size_t j = 1; j < axes.size() - i; ++j)
       others.push_back(static_cast<std::int64_t>(j));
-    const Value first = onnx.sub(onnx.mul(onnx.range(axis.count), onnx.int_scalar(axis.stride)),
-                                 onnx.size(axis.before));
-    const Value place =
-        onnx.add(onnx.unsqueeze(first, others), onnx.mul(step, onnx.int_scalar(axis.dilation)));
+    const Value starts = onnx.mul(onnx.range(axis.count), onnx.int_scalar(axis.stride));
+    const Value first = onnx.unsqueeze(onnx.sub(starts, onnx.size(axis.before)), others);
+    const Value place = onnx.add(first, onnx.mul(step, onnx.int_scalar(axis.dilation)));
     // Padding is the greatest where a window has nothing but minus infinity, whose first element
     // inside of the image is as great.
     const Value zero = onnx.int_scalar(0);
     const Value first_inside =
         axis.dilation == 1 ? zero : onnx.mod(place, onnx.int_scalar(axis.dilation));
     const Value inside = onnx.where(onnx.less(place, zero), first_inside, place);
-    const Expr size = x.dim(static_cast<std::int64_t>(i) + 2);
-    places = onnx.add(onnx.mul(places, onnx.size(size)), inside);
+    const Value size = onnx.size(x.dim(static_cast<std::int64_t>(i) + 2));
+    places = onnx.add(onnx.mul(places, size), inside);
   }
   return places;
 }
@@ -109,7 +108,8 @@ std::optional<Values> maximum_and_place(const Use& use, const Rule&) {
     plane = plane * x.dim(static_cast<std::int64_t>(i) + 2);
     shape.push_back(1);
   }
-  const Value before = onnx.mul(onnx.reshape(onnx.range(planes), shape), onnx.size(plane));
+  const Value number = onnx.reshape(onnx.range(planes), shape);
+  const Value before = onnx.mul(number, onnx.size(plane));
   return Values{onnx.reduce("ReduceMax", elements, last, false),
                 onnx.add(before, places_in_plane(onnx, x, *axes, best))};
 }
