@@ -54,6 +54,23 @@ def test_what_an_operator_asks_is_a_warning() -> None:
         sardonyx.export(Windows(), (torch.randn(2, 16),), dynamic_shapes=({1: Dim.AUTO},))
 
 
+class Counted(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        count = x.shape[1]
+        for _ in range(x.shape[1] // 8):
+            count *= 2
+        return torch.full((1,), count)
+
+
+def test_a_loop_over_a_size_names_the_model() -> None:
+    example = (torch.ones(1, 2),)
+    asked = "the model's own code asks whether it is at most 7"
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match=asked):
+        sardonyx.export(Counted(), example, dynamic_shapes=({1: Dim.AUTO},))
+    with pytest.raises(sardonyx.errors.CaptureError, match=asked):
+        sardonyx.export(Counted(), example, dynamic_shapes=({1: Dim("n")},))
+
+
 def test_blocks_of_images_need_no_bound() -> None:
     model = torch.nn.PixelUnshuffle(2)
     with warnings.catch_warnings():

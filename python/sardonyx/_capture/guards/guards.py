@@ -65,6 +65,7 @@ class SizeGuards:
         self._strings: dict[Place, tuple[Any, bool]] = {}  # of sizes; whether a number follows
         # Who asks for them, by symbol; in captures with the bounds that PyTorch suggests, nobody.
         self._bounds: dict[str, str] = {}
+        self._questions: dict[str, list[Any]] = {}  # of the model's own code, by symbol
         # Beyond which PyTorch raises, by symbol.
         self._checks: dict[str, list[Any]] = {}
         self.by_model = False  # whether the model's own code asked anything
@@ -119,6 +120,8 @@ class SizeGuards:
             if place and not _only_raises(place, frame):
                 self._note_code()
                 self._asked.setdefault((relation, place), env)
+                if len(relation.free_symbols) == 1:
+                    self._questions.setdefault(str(*relation.free_symbols), []).append(relation)
         elif any(asks(relation) for asks in _OF_OPERATORS) and (place := user_place()):
             self._by_operators.setdefault(relation, (place, env))
 
@@ -161,6 +164,9 @@ class SizeGuards:
         raises least. `beyond`: sizes that are not."""
         if asker := self._bounds.get(symbol):
             return asker
+        # A bound may follow from a question, as from `range(n // 8)`.
+        if any(_exclude(self._questions.get(symbol, ()), size) for size in beyond):
+            return BY_BRANCH
         checks = self._checks.get(symbol, ())
         return BY_CHECK if all(_exclude(checks, size) for size in beyond) else BY_OPERATOR
 
