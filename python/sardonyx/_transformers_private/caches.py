@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import torch
-
 from .probing import MissingError, lookup
 
 # Annotations name the class: "Cache | None", "Optional[transformers.cache_utils.DynamicCache]".
@@ -119,6 +117,8 @@ def give_places(cache: Any, places: int, filled: Any) -> list[Any]:
 
 
 def _with_places(layer: Any, kind: Any, places: int, filled: Any) -> Any:
+    import torch
+
     from .registration import static_layer
 
     states = getattr(layer, "number_of_states", None)
