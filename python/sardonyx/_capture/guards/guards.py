@@ -133,7 +133,11 @@ class SizeGuards:
                 self._by_operators.setdefault(relation, (place, env))
 
     def _hear_check(self, relation: Any) -> None:
-        if len(relation.free_symbols) == 1:
+        import sympy
+
+        # An equality may be the side of a broadcast that the example takes.
+        is_bound = not relation.has(sympy.Equality, sympy.Unequality)
+        if is_bound and len(relation.free_symbols) == 1:
             self._checks.setdefault(str(*relation.free_symbols), []).append(relation)
 
     def _hear_bound(self, symbol: str) -> None:

@@ -1,4 +1,4 @@
-"""Constant dimensions of a captured program that the example does not have."""
+"""Dimensions of a captured program that the example does not have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def check_example(
     program: ExportedProgram, inputs: tuple[Any, Mapping[str, Any]], leaves: Sequence[Leaf]
 ) -> None:
-    """FixedSizeError where a dimension of 1 in `inputs`, args and kwargs, is another constant.
+    """FixedSizeError where a dimension of 1 in `inputs`, args and kwargs, is another constant, or
+    equal to a dimension that is not 1.
 
     A capture that keeps sizes of 1 dynamic takes one that is broadcast for the size that it is
     broadcast to, and the program would reject the example.
@@ -30,19 +31,31 @@ def check_example(
 def _dims_of_one(
     program: ExportedProgram, inputs: tuple[Any, Mapping[str, Any]], leaves: Sequence[Leaf]
 ) -> Iterator[Diagnostic]:
+    dims = list(_dims(program, inputs, leaves))
+    broadcast = {str(size) for _, _, example, size in dims if example != 1}
+    for name, axis, example, size in dims:
+        constant = constant_size(program, size)
+        is_other = str(size) in broadcast if constant is None else constant != 1
+        if example == 1 and is_other:
+            target = "that of another input" if constant is None else constant
+            yield Diagnostic(
+                "SX1011",
+                f"dimension {axis} of input '{name}' is 1 in the example, and broadcast to "
+                f"{target}: it cannot be dynamic",
+                help="give an example with another size, or make the dimension constant",
+            )
+
+
+def _dims(
+    program: ExportedProgram, inputs: tuple[Any, Mapping[str, Any]], leaves: Sequence[Leaf]
+) -> Iterator[tuple[str, int, int, Any]]:
+    """The dynamic dimensions: the input's name, the axis, the size in the example and in the
+    program."""
     from sardonyx._torch_private import pytree
 
     values, _ = pytree.tree_flatten(inputs)
     for value, (name, captured, leaf) in zip(values, named_inputs(program, leaves), strict=False):
         shape = getattr(value, "shape", ())
         for axis in leaf.dims:
-            if axis == SCALAR or not -len(shape) <= axis < len(shape) or shape[axis] != 1:
-                continue
-            size = constant_size(program, captured.shape[axis])
-            if size not in (None, 1):
-                yield Diagnostic(
-                    "SX1011",
-                    f"dimension {axis} of input '{name}' is 1 in the example, and broadcast to "
-                    f"{size}: it cannot be dynamic",
-                    help="give an example with another size, or make the dimension constant",
-                )
+            if axis != SCALAR and -len(shape) <= axis < len(shape):
+                yield name, axis, shape[axis], captured.shape[axis]
