@@ -145,6 +145,24 @@ class Windows(nn.Module):
         return parts.permute(0, 2, 4, 3, 5, 1).reshape(-1, 64, channels)
 
 
+class ByOneLess(nn.Module):
+    """1 - n is negative for the sizes that captures take, and 1 where n is 0."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        divisor = 1 - y.shape[0]
+        return torch.full((2,), x.shape[0] // divisor) + torch.full((2,), x.shape[0] % divisor)
+
+
+@pytest.mark.parametrize("capture", ["auto", "torch"])
+def test_quotients_by_what_is_negative_for_larger_sizes(capture: Any) -> None:
+    model, shapes = ByOneLess(), ({0: Dim.AUTO}, {0: Dim.AUTO})
+    made = sardonyx.export(model, (X, X[:3]), dynamic_shapes=shapes, capture=capture)
+    for rows in (0, 5, 6, 7):
+        for size in (0, 2, 3, 8):
+            x, y = torch.ones(rows, 3), torch.ones(size, 3)
+            torch.testing.assert_close(made(x, y)[0], model(x, y))
+
+
 def test_a_quotient_that_an_operator_fixes_is_an_error_where_a_dim_was_asked_for() -> None:
     x = torch.randn(1, 2, 20, 24)
     auto = ({2: Dim.AUTO, 3: Dim.AUTO},)

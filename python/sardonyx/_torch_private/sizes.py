@@ -180,19 +180,31 @@ def negative_divisors_rounded() -> Iterator[None]:
 
 
 def _is_negative(node: Any) -> bool:
-    return bool(node.expr.is_negative) or bool(_bounds(node).upper < 0)
+    """Of a divisor, which is not 0."""
+    return bool(node.expr.is_negative) or bool(_bounds(node).upper <= 0)
 
 
 def _is_positive(node: Any) -> bool:
-    return bool(node.expr.is_positive) or bool(_bounds(node).lower > 0)
+    """Of a divisor, which is not 0."""
+    return bool(node.expr.is_positive) or bool(_bounds(node).lower >= 0)
 
 
 def _bounds(node: Any) -> Any:
-    from torch.utils._sympy.value_ranges import ValueRanges
+    """The least and the greatest that an integer of sizes can be. Captures take a size for 2 or
+    more, and models run with 0 and 1."""
+    from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 
     if node.expr.is_number or node.pytype is not int:
         return ValueRanges.wrap(node.expr)
-    return node.shape_env.bound_sympy(node.expr)
+    known = node.shape_env.var_to_range
+    ranges = {each: known[each] for each in node.expr.free_symbols if each in known}
+    return bound_sympy(
+        node.expr,
+        {
+            each: ValueRanges(0, range_.upper) if range_.lower == 2 else range_
+            for each, range_ in ranges.items()
+        },
+    )
 
 
 @contextmanager
