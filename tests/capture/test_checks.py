@@ -71,6 +71,16 @@ def test_a_loop_over_a_size_names_the_model() -> None:
         sardonyx.export(Counted(), example, dynamic_shapes=({1: Dim("n")},))
 
 
+class Fifths(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * 3 if -(-x.shape[0] // 5) != 7 else x.sum()
+
+
+def test_a_branch_that_few_sizes_take_is_a_warning() -> None:
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match="7"):
+        sardonyx.export(Fifths(), (torch.ones(2, 3),), dynamic_shapes=({0: Dim.AUTO},))
+
+
 def test_blocks_of_images_need_no_bound() -> None:
     model = torch.nn.PixelUnshuffle(2)
     with warnings.catch_warnings():

@@ -44,6 +44,7 @@ BY_BRANCH, BY_OPERATOR = "the model's own code", "an operator"
 BY_CHECK = "a check"  # which otherwise only raises
 
 _MAX_TRIED = 400
+_MAX_NUMBERS = 6
 _MAX_RELATED = 2
 _MAX_SYMBOLS = 4
 
@@ -370,7 +371,10 @@ def _always_so(relation: Any, ranges: Mapping[str, Any]) -> bool:
     symbols = sorted(relation.free_symbols, key=str)
     if not symbols:
         return bool(relation)
-    near = {int(n) + d for n in relation.atoms() if n.is_Integer for d in (-1, 0, 1)}
+    numbers = {int(n) for n in relation.atoms() if n.is_Integer}
+    # -(-n // 5) is 7 where n is 35.
+    numbers |= {abs(a * b) for a, b in itertools.combinations(sorted(numbers)[:_MAX_NUMBERS], 2)}
+    near = {n + d for n in numbers for d in (-1, 0, 1)}
     values = [_within(sorted(near.union(_SAMPLES)), ranges.get(str(s))) for s in symbols]
     # Each with each, those that are all equal first, so that few are enough of many symbols.
     together = zip(*values, strict=False)
