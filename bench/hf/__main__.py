@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import zlib
 from collections import Counter
 from importlib.metadata import version
@@ -27,7 +26,8 @@ from tests.architectures.workers import run_each
 
 from .checkpoints import architectures, foremost_tasks
 from .page import write_page
-from .trial import import_all, trial
+from .sweeping import prepare_libraries, sweep_parser
+from .trial import trial
 
 DECODERS = "text-generation-with-past"
 FOREMOST = "foremost"
@@ -48,41 +48,23 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="bench.hf", description=__doc__)
+    parser = sweep_parser("bench.hf", __doc__, cache="hf-sweep", limit=600)
     parser.add_argument("--task", default=DECODERS)
     parser.add_argument("--runtime", default="onnxruntime")
     parser.add_argument("--options", default="", help="of sardonyx.hf.export: static_cache=64,…")
-    parser.add_argument("--models", help="architectures, separated by commas; all by default")
-    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/sardonyx/hf-sweep")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=600, help="seconds for one architecture")
-    parser.add_argument("--most", type=int, default=1000, help="how many are done in this run")
-    parser.add_argument("--again", action="store_true", help="also those already done")
     parser.add_argument("--failed", action="store_true", help="again those that are not right")
-    parser.add_argument("--summary", action="store_true", help="only say what came of all")
     parser.add_argument("--page", type=Path, help="write what came of all as a page")
     return parser.parse_args()
 
 
 def _all_tasks() -> list[str]:
-    from sardonyx.hf.base.tasks import TASKS, WITH_PAST
+    from sardonyx.hf.base.tasks import TASKS
 
-    return [
-        name
-        for task in TASKS
-        for name in (task.name, *([task.name + WITH_PAST] if task.generates else []))
-    ]
+    return [name for task in TASKS for name in task.names]
 
 
 def _sweep(options: argparse.Namespace, task: str, records: Path) -> None:
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    import torch
-    import transformers
-
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    import_all()
+    prepare_libraries()
     export_options = _values(options.options)
     made_for = foremost_tasks() if task == FOREMOST else dict.fromkeys(architectures(task), task)
     names = [n for n in made_for if not options.models or n in options.models.split(",")]

@@ -25,7 +25,8 @@ from tests.architectures.workers import run_each
 from sardonyx._base.choices import Runtime
 
 from .checkpoints import architectures, headline, make_checkpoint
-from .trial import PROMPT, STEPS, end_tokens, generated_in_genai, import_all, until_end
+from .sweeping import prepare_libraries, sweep_parser
+from .trial import PROMPT, STEPS, end_tokens, generated_in_genai, until_end
 
 if TYPE_CHECKING:
     import torch
@@ -64,26 +65,13 @@ def main() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="bench.hf.genai_options", description=__doc__)
-    parser.add_argument("--models", help="architectures, separated by commas; all by default")
+    parser = sweep_parser("bench.hf.genai_options", __doc__, cache="genai-options", limit=900)
     parser.add_argument("--options", help="of those above, separated by commas; all by default")
-    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/sardonyx/genai-options")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=900, help="seconds for one architecture")
-    parser.add_argument("--most", type=int, default=1000, help="how many are done in this run")
-    parser.add_argument("--again", action="store_true", help="also those already done")
-    parser.add_argument("--summary", action="store_true", help="only print the table")
     return parser
 
 
 def _run(options: argparse.Namespace) -> None:
-    import torch
-    import transformers
-
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    import_all()
+    prepare_libraries()
     chosen = options.options.split(",") if options.options else list(OPTIONS)
     names = options.models.split(",") if options.models else architectures(DECODERS)
     records = options.cache

@@ -85,7 +85,7 @@ def test_what_has_no_such_cache(checkpoint: Path, tmp_path: Path) -> None:
 
 
 def assert_tokens_are_pytorch_s(checkpoint: Path, out: Path, batch: int, steps: int = 20) -> None:
-    """Those behind prompts, the last of which is padded on its left."""
+    """Tokens behind prompts; the last prompt is padded on its left."""
     model = transformers.AutoModelForCausalLM.from_pretrained(checkpoint).eval()
     prompt = torch.randint(3, 90, (batch, 5), generator=torch.Generator().manual_seed(batch))
     mask = torch.ones_like(prompt)

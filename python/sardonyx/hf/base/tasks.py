@@ -34,6 +34,11 @@ class Task:
     outputs: tuple[str, ...] = ()
     generates: bool = False
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name, and that with a cache where its models are run token by token."""
+        return (self.name, self.name + WITH_PAST) if self.generates else (self.name,)
+
 
 _MASKS = ("logits", "pred_boxes", "pred_masks")
 
@@ -184,16 +189,13 @@ def _offer(config: Any) -> str:
     """The tasks of a checkpoint with the configuration, that by default first."""
     default = choose(config, None).name
     tasks = [task for task in TASKS if class_for(task, config) is not None]
-    names = [task.name + end for task in tasks for end in ("", WITH_PAST)[: 1 + task.generates]]
-    others = [name for name in names if name != default]
+    others = [name for task in tasks for name in task.names if name != default]
     return f"{config.model_type} offers {', '.join([f'{default} (by default)', *others])}"
 
 
 def all_names() -> list[str]:
     """The names of all tasks, sorted."""
-    names = {task.name for task in TASKS} | set(_SYNONYMS)
-    names |= {task.name + WITH_PAST for task in TASKS if task.generates}
-    return sorted(names)
+    return sorted({name for task in TASKS for name in task.names} | set(_SYNONYMS))
 
 
 def choose(config: Any, name: str | None, own_class: type[Any] | None = None) -> ExportChoice:

@@ -50,9 +50,9 @@ class StaticCache:
     def inputs(
         self, inputs: Tensors, dims: Dims, layout: CacheLayout, past: int
     ) -> tuple[Tensors, Dims]:
-        """Those of a decoder whose cache grows, which has the `layout`, for one with places, `past`
-        of which are taken: the place of the first new token is an input, and the mask [batch,
-        places] is 1 for those that hold tokens, the new ones too."""
+        """The inputs for a cache with places, made of those for one that grows, which has the
+        `layout`. `past` places are taken. The place of the first new token is an input, and the
+        mask [batch, places] is 1 for those that hold tokens, the new ones too."""
         inputs, dims = dict(inputs), dict(dims)
         batch, tokens = next(iter(inputs.values())).shape[:2]
         past = max(0, min(past, self.places - tokens))
@@ -76,8 +76,8 @@ class StaticCache:
         return torch.cat([mask, mask.index_select(1, position + torch.arange(tokens))], 1)
 
     def give(self, cache: Any, position: torch.Tensor, model: torch.nn.Module) -> list[Any]:
-        """Gives the cache its places, of which as many are taken as `position` [1] says; returns
-        what take() needs. SX2012 for a class of caches that has none."""
+        """Gives the cache its places; `position` [1] says how many are taken. Returns what take()
+        needs. SX2012 for a class of caches that has none."""
         try:
             return give_places(cache, self.places, position.reshape(()))
         except (TypeError, MissingError) as error:
@@ -114,6 +114,7 @@ class _SeenIntegers(fake_tensors.TorchDispatchMode):
     """
 
     def __init__(self) -> None:
+        # PyTorch gives this method no types.
         super().__init__()  # type: ignore[no-untyped-call]
         self.found: set[int] = set()
 

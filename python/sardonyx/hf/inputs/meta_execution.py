@@ -33,6 +33,7 @@ class _Counting(fake_tensors.TorchDispatchMode):
     """Counts the calls of operators."""
 
     def __init__(self) -> None:
+        # PyTorch gives this method no types.
         super().__init__()  # type: ignore[no-untyped-call]
         self.calls = 0
 
