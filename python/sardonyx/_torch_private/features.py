@@ -51,6 +51,7 @@ _PROBES = (
     operators.SHAPES_OF_OTHERS,
     operators.WHOLE_RECURRENCES,
     operators.INDICES,
+    sizes.FLOORS,
     sizes.QUOTIENTS,
     state.BOUND_APPLIES,
     Probe("TorchScript in memory", _script_imports),
