@@ -34,7 +34,21 @@ class Selected(torch.nn.Module):
         return x[:, 7] + x[:, -3]
 
 
-MODELS = [(Reflected(), 4), (Greatest(), 5), (Checked(), 6), (Selected(), 8)]
+class Averaged(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        average = functional.avg_pool2d(x.reshape(1, 2, 1, -1), (1, 12))
+        return average * 2 if x.shape[1] >= 20 else average
+
+
+class Unfolded(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.unfold(x.reshape(1, 2, 1, -1), (1, 4), stride=2)
+
+
+MODELS = [
+    *((Reflected(), 4), (Greatest(), 5), (Checked(), 6), (Selected(), 8), (Averaged(), 12)),
+    (Unfolded(), 4),
+]
 
 
 @pytest.mark.parametrize(("model", "least"), MODELS)
@@ -48,8 +62,9 @@ def test_checks_are_notes(model: torch.nn.Module, least: int, dim: object) -> No
     assert f"raises in PyTorch where it is not at least {least}:" in note.message
     with pytest.raises((RuntimeError, IndexError)):
         model(torch.randn(2, least - 1))
-    x = torch.randn(2, least)
-    torch.testing.assert_close(program(x)[0], model(x))
+    for size in (least, least + 9, 24):
+        x = torch.randn(2, size)
+        torch.testing.assert_close(program(x)[0], model(x))
 
 
 class Halves(torch.nn.Module):

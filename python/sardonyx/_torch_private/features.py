@@ -38,6 +38,7 @@ _PROBES = (
     questions.CONSTANTS,
     questions.QUESTIONS,
     questions.CHECKS,
+    questions.UNLEARNT,
     questions.TRUTHS,
     questions.ANSWERS,
     questions.LIMITS,

@@ -281,6 +281,14 @@ def equal_sizes(groups: Iterable[Sequence[Any]]) -> Iterator[None]:
             _forget_sizes(env)
 
 
+def check(env: Any, relation: Any) -> None:
+    """Has a relation hold of sizes from now on, as torch._check() does."""
+    from torch.fx.experimental.sym_node import SymNode
+
+    truth = SymNode(relation, env, bool, True, fx_node=None)
+    truth.expect_true(__file__, 0)
+
+
 def join_sizes(first: Any, other: Any) -> None:
     """Has two SymInts of one environment be one size from now on."""
     env, symbol, known = first.node.shape_env, other.node.expr, first.node.expr
