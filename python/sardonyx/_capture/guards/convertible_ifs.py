@@ -40,7 +40,7 @@ def convertible_if(frame: FrameType) -> tuple[ConvertibleIf, bool] | None:
     place = asked_position(frame)
     if place is None:
         return None
-    for parts, found in _all(frame.f_code.co_filename):
+    for parts, found in _around(place[0], frame.f_code.co_filename):
         for part in parts:
             if (part.lineno, part.col_offset) <= place < _end(part):
                 own = {*frame.f_code.co_varnames, *frame.f_code.co_cellvars}
@@ -54,13 +54,26 @@ def _end(node: ast.expr) -> tuple[int, int]:
     return node.end_lineno or node.lineno, node.end_col_offset or 0
 
 
+def _around(line: int, file: str) -> Iterator[tuple[tuple[ast.expr, ...], ConvertibleIf]]:
+    """Those of the functions that have this line."""
+    for function in _functions(file):
+        if function.lineno <= line <= (function.end_lineno or line):
+            yield from _of_function(function, file)
+
+
 @functools.lru_cache(maxsize=64)
-def _all(file: str) -> tuple[tuple[tuple[ast.expr, ...], ConvertibleIf], ...]:
-    functions = (node for node in ast.walk(parsed(file)) if isinstance(node, ast.FunctionDef))
-    return tuple(each for function in functions for each in _of_function(function, file))
+def _functions(file: str) -> tuple[ast.FunctionDef, ...]:
+    return tuple(node for node in ast.walk(parsed(file)) if isinstance(node, ast.FunctionDef))
 
 
+@functools.lru_cache(maxsize=512)
 def _of_function(
+    function: ast.FunctionDef, file: str
+) -> tuple[tuple[tuple[ast.expr, ...], ConvertibleIf], ...]:
+    return tuple(_those_of_function(function, file))
+
+
+def _those_of_function(
     function: ast.FunctionDef, file: str
 ) -> Iterator[tuple[tuple[ast.expr, ...], ConvertibleIf]]:
     for block in _blocks(function):

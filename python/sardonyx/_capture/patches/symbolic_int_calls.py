@@ -113,7 +113,7 @@ def _with_other_calls(code: types.CodeType) -> types.CodeType:
     )
     calls = [
         each
-        for each in dis.get_instructions(code)
+        for each in (() if _NAMES.keys().isdisjoint(code.co_names) else dis.get_instructions(code))
         if each.opname == _LOADS and each.argval in _NAMES and (each.arg or 0) & 1
     ]
     called = list(dict.fromkeys(each.argval for each in calls))

@@ -18,12 +18,8 @@ from sardonyx._capture.guards.guards import frame_of_model
 from sardonyx._capture.guards.irrelevant_guards import is_immaterial
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes, fixes_sizes
-from sardonyx._capture.meta_tracer.symbolic.size_samples import (
-    Condition,
-    Row,
-    SizeSamples,
-    truth_at,
-)
+from sardonyx._capture.meta_tracer.symbolic.size_samples import Condition, SizeSamples, truth_at
+from sardonyx._capture.meta_tracer.symbolic.size_tables import Row, outcomes
 from sardonyx._capture.meta_tracer.symbolic.sizes import told_of_equal_sizes
 from sardonyx._capture.source_location import Place, frames_of_model, user_place
 from sardonyx._torch_private import questions as torch_questions
@@ -176,7 +172,7 @@ class SizeBranches:
         if not isinstance(relation, (sympy.Equality, sympy.Unequality)):
             return None
         rows = self._samples.rows(self._conditions(), relation)
-        return 2 * sum(truth_at(relation, row) is True for row in rows) > len(rows)
+        return bool(2 * outcomes(relation, rows).is_true.sum() > len(rows))
 
     def holds(self, truth: Any) -> bool:
         """Whether a truth of sizes is so for all that lead to where the run is."""

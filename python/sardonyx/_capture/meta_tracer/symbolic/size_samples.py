@@ -9,15 +9,17 @@ from __future__ import annotations
 import functools
 import itertools
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
 from sardonyx._torch_private import sizes as torch_sizes
 
-from .evaluation import evaluator
 from .relations import at_sizes
+from .size_tables import Column, Row, SizeTable, one_value, outcomes, truth_of
 
 _SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 100, 128, 1000, 4099)
 _MAX_ROWS = 500
@@ -37,9 +39,6 @@ _MAX_SIZE = 1 << 31
 # asks more at each turn. Models need some thousands.
 _MAX_EVALUATED = 2_500_000
 
-# A size for each symbol.
-Row = dict[Any, int]
-
 
 class Condition(NamedTuple):
     """A relation of sizes, and whether it holds."""
@@ -51,39 +50,10 @@ class Condition(NamedTuple):
         """Whether it is so for these sizes."""
         return truth_at(self.relation, row) is self.truth
 
-    def of_rows(self, rows: Sequence[Row]) -> list[Row]:
-        """Those of many for which it is so."""
-        wanted = self.truth
-        if (evaluate := evaluator(self.relation)) is not None:
-            try:
-                return [row for row in rows if evaluate(row) is wanted]
-            except (ArithmeticError, KeyError, ValueError):
-                pass  # of some of them
-        truth = truth_of(self.relation)
-        return [row for row in rows if truth(row) is wanted]
-
-
-def truth_of(relation: Any) -> Callable[[Row], bool | None]:
-    """What a relation is for sizes; None where it is neither true nor false."""
-    evaluate = evaluator(relation)
-
-    def by_sympy(row: Row) -> bool | None:
-        import sympy
-
-        found = at_sizes(relation, row)
-        return bool(found) if found in (sympy.true, sympy.false) else None
-
-    def by_function(row: Row) -> bool | None:  # thousands of times: no sympy for an answer
-        assert evaluate is not None
-        try:
-            known = evaluate(row)
-        except (ArithmeticError, ValueError):
-            return None
-        except KeyError:  # a symbol whose size is not among these
-            return by_sympy(row)
-        return known if isinstance(known, bool) else None
-
-    return by_sympy if evaluate is None else by_function
+    def of_table(self, table: SizeTable) -> SizeTable:
+        """Those rows of many for which it is so."""
+        found = outcomes(self.relation, table)
+        return table.where(found.is_true if self.truth else found.is_false)
 
 
 def truth_at(relation: Any, row: Row) -> bool | None:
@@ -117,15 +87,15 @@ class SizeSamples:
     def __init__(self, env: Any, bounds: Mapping[str, Bounds]) -> None:
         self._env = env
         self._bounds = bounds
-        self._known: dict[Any, list[Row]] = {}  # by what they are drawn by
+        self._known: dict[Any, SizeTable] = {}  # by what they are drawn by
         self._answers: dict[Any, set[bool | None]] = {}
         self._single: dict[Any, Any] = {}
         self._relevant: dict[Any, list[Condition]] = {}
-        self._several: dict[Any, list[Row]] = {}
-        self._drawn: dict[Any, list[Row]] = {}  # by the symbols asked of, and the sizes of each
+        self._several: dict[Any, SizeTable] = {}
+        self._drawn: dict[Any, SizeTable] = {}  # by the symbols asked of, and the sizes of each
         self._evaluated = 0
 
-    def rows(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
+    def rows(self, conditions: Sequence[Condition], relation: Any) -> SizeTable:
         """Sizes that satisfy the conditions, and differ in what the relation asks of."""
         relevant = self._connected_to(relation, tuple(conditions))
         key = self._key(relevant, relation)
@@ -133,9 +103,10 @@ class SizeSamples:
             relations = [*(each.relation for each in relevant), relation]
             # Conditions on other sizes say nothing of these.
             found = self._that_satisfy(relevant, self._candidates(relations))
-            bases = found[:: max(len(found) // _MAX_BASES, 1)][:_MAX_BASES]
-            found += self._that_satisfy(relevant, self._around(bases, *self._values(relations)))
-            self._known[key] = found
+            step = max(len(found) // _MAX_BASES, 1)
+            bases = [found.row(each) for each in range(0, len(found), step)[:_MAX_BASES]]
+            near = self._around(bases, *self._values(relations))
+            self._known[key] = SizeTable.joined([found, self._that_satisfy(relevant, near)])
         return self._known[key]
 
     @staticmethod
@@ -143,13 +114,13 @@ class SizeSamples:
         """What the sizes are drawn by."""
         return tuple(relevant), _symbols_of(relation), _near_numbers(relation)
 
-    def _that_satisfy(self, conditions: Sequence[Condition], rows: Iterable[Row]) -> list[Row]:
-        found = list(rows)
+    def _that_satisfy(self, conditions: Sequence[Condition], table: SizeTable) -> SizeTable:
+        found = table
         for condition in conditions:
             self._evaluated += len(found)
             if self._evaluated > _MAX_EVALUATED:
                 raise DeclinedError("the model asks too much of sizes, as a long loop does")
-            found = condition.of_rows(found)
+            found = condition.of_table(found)
         return found
 
     def _connected_to(self, relation: Any, conditions: tuple[Condition, ...]) -> list[Condition]:
@@ -163,10 +134,10 @@ class SizeSamples:
         """All that the relation is of such sizes."""
         key = (tuple(conditions), relation)
         if key not in self._answers:
-            truth = truth_of(relation)
-            found = {truth(row) for row in self.rows(conditions, _sum_of(_symbols_of(relation)))}
+            together = _sum_of(_symbols_of(relation))
+            found = outcomes(relation, self.rows(conditions, together)).answers
             if not {True, False} <= found:
-                found = {truth(row) for row in self.rows(conditions, relation)}
+                found = outcomes(relation, self.rows(conditions, relation)).answers
             self._answers[key] = found
         return self._answers[key]
 
@@ -182,18 +153,19 @@ class SizeSamples:
         relevant = self._connected_to(expression, tuple(conditions))
         together = _sum_of(_symbols_of(expression))
         few = self._of_several(relevant, together)
-        if few and _one_value(expression, few) is None:
+        if len(few) and one_value(expression, few) is None:
             return None
-        return _one_value(expression, self._of_several(relevant, expression))
+        return one_value(expression, self._of_several(relevant, expression))
 
-    def _of_several(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
+    def _of_several(self, conditions: Sequence[Condition], relation: Any) -> SizeTable:
         """The rows of sizes of at least 2, or all where there are none."""
         rows = self.rows(conditions, relation)
         key = self._key(conditions, relation)
         if key not in self._several:
-            symbols = _symbols_of(relation)
-            found = [r for r in rows if all(r[s] >= TAKEN_FOR for s in symbols if s in r)]
-            self._several[key] = found or rows
+            columns = [rows.columns[s] for s in _symbols_of(relation) if s in rows.columns]
+            is_above = np.logical_and.reduce([each >= TAKEN_FOR for each in columns] or [True])
+            found = rows.where(np.broadcast_to(is_above, len(rows)))
+            self._several[key] = found if len(found) else rows
         return self._several[key]
 
     def few_values(self, conditions: Sequence[Condition], expression: Any) -> list[int] | None:
@@ -249,49 +221,55 @@ class SizeSamples:
     def _example(self) -> Row:
         return {each: int(size) for each, size in torch_sizes.example_sizes(self._env).items()}
 
-    def _candidates(self, relations: Sequence[Any]) -> list[Row]:
+    def _candidates(self, relations: Sequence[Any]) -> SizeTable:
         """Sizes to try. Most conditions that a run adds are about the same symbols and numbers."""
         asked, values = self._values(relations)
         key = (tuple(asked), tuple(map(tuple, values.values())))
         if key not in self._drawn:
             if len(self._drawn) >= _MAX_DRAWN:
                 self._drawn.pop(next(iter(self._drawn)))
-            self._drawn[key] = list(self._draw(asked, values))
+            self._drawn[key] = SizeTable.joined(list(self._draw(asked, values)))
         return self._drawn[key]
 
-    def _draw(self, asked: Sequence[Any], values: Mapping[Any, Sequence[int]]) -> Iterator[Row]:
+    def _draw(
+        self, asked: Sequence[Any], values: Mapping[Any, Sequence[int]]
+    ) -> Iterator[SizeTable]:
         example = self._example()
-        yield example
-        for size in sorted({*_SIZES, *(size for sizes in values.values() for size in sizes)}):
-            yield {each: self._nearest(each, size) for each in example}
-        yield from self._around([example], asked, values)
+        yield SizeTable.of_rows([example], list(example))
+        sizes = np.array(sorted({*_SIZES, *itertools.chain(*values.values())}), dtype=np.int64)
+        yield SizeTable({each: self._nearest(each, sizes) for each in example}, len(sizes))
+        yield self._around([example], asked, values)
         drawn = random.Random(0)
         if len(asked) > 1:
             product = list(itertools.islice(
                 itertools.product(*(values[each] for each in asked)), _MAX_ROWS * 20
             ))  # fmt: skip
-            for sizes in drawn.sample(product, min(len(product), _MAX_ROWS)):
-                yield {**example, **dict(zip(asked, sizes, strict=True))}
+            chosen = drawn.sample(product, min(len(product), _MAX_ROWS))
+            columns = dict(zip(asked, np.array(chosen, dtype=np.int64).T, strict=True))
+            yield _with_columns(example, columns, len(chosen))
         if len(example) > 1:
-            columns = (drawn.choices(values[each], k=_MAX_RANDOM) for each in example)
-            for sizes in zip(*columns, strict=True):
-                yield dict(zip(example, sizes, strict=True))
+            columns = {
+                each: np.array(drawn.choices(values[each], k=_MAX_RANDOM), dtype=np.int64)
+                for each in example
+            }
+            yield SizeTable(columns, _MAX_RANDOM)
 
     def _around(
         self, bases: Sequence[Row], asked: Sequence[Any], values: Mapping[Any, Sequence[int]]
-    ) -> Iterator[Row]:
+    ) -> SizeTable:
         """Every size once of each symbol that is asked of, with the others as in each base."""
         every = range(_SMALL // max(len(asked), 1))
-        sizes_of = {each: self._within(each, {*values[each], *every}) for each in asked}
+        tables = [_with_columns(self._example(), {}, 0)]
         for base in bases:
-            for each, sizes in sizes_of.items():
-                for size in sizes:
-                    yield {**base, each: size}
+            for each in asked:
+                sizes = np.array(self._within(each, {*values[each], *every}), dtype=np.int64)
+                tables.append(_with_columns(base, {each: sizes}, len(sizes)))
+        return SizeTable.joined(tables)
 
     def _values(self, relations: Sequence[Any]) -> tuple[list[Any], dict[Any, list[int]]]:
         """The symbols that the relations ask of, and the sizes to try of each symbol."""
         example = self._example()
-        asked = sorted(set().union(*(each.free_symbols for each in relations)), key=str)
+        asked = sorted(set().union(*map(_symbols_of, relations)), key=str)
         numbers = {size for each in relations for size in _near_numbers(each)}
         return [each for each in asked if each in example], {
             each: self._within(each, {*numbers, *_SIZES, size}) for each, size in example.items()
@@ -303,13 +281,18 @@ class SizeSamples:
         found |= {least} if most is None else {least, most}
         return sorted(found)
 
-    def _nearest(self, symbol: Any, size: int) -> int:
+    def _nearest(self, symbol: Any, sizes: Column) -> Column:
         least, most = self._bounds_of(symbol)
-        size = max(size, least)
-        return size if most is None else min(size, most)
+        return np.clip(sizes, least, most)
 
     def _bounds_of(self, symbol: Any) -> Bounds:
         return self._bounds.get(str(symbol), Bounds(TAKEN_FOR, None))
+
+
+def _with_columns(base: Row, columns: Mapping[Any, Column], length: int) -> SizeTable:
+    """The row so many times, with these columns in the place of its sizes."""
+    every = {each: np.full(length, size, dtype=np.int64) for each, size in base.items()}
+    return SizeTable({**every, **columns}, length)
 
 
 @functools.lru_cache(maxsize=1 << 10)
@@ -318,24 +301,6 @@ def _sum_of(symbols: frozenset[Any]) -> Any:
     import sympy
 
     return sympy.Add(*symbols)
-
-
-def _one_value(expression: Any, rows: Sequence[Row]) -> Any:
-    """What an expression is for each of these sizes, where that is the same."""
-    if not rows:
-        return None
-    first = at_sizes(expression, rows[0])
-    # Thousands of rows: sympy is left out.
-    if first is not None and (evaluate := evaluator(expression)) is not None:
-        try:
-            known = evaluate(rows[0])
-            if any(evaluate(row) != known for row in rows):
-                return None
-        except (ArithmeticError, KeyError, ValueError):
-            pass
-        else:
-            return first
-    return first if all(at_sizes(expression, row) == first for row in rows) else None
 
 
 @functools.lru_cache(maxsize=1 << 12)
