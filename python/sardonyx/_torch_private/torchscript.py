@@ -22,6 +22,12 @@ def native() -> Any:
     return importlib.import_module("torch._C")
 
 
+def class_of_graph(name: str) -> type:
+    """PyTorch's class of a graph's parts: "Value" or "Node"."""
+    found: type = getattr(native(), name)
+    return found
+
+
 @cache
 def tracer_warning() -> type[Warning]:
     """What torch.jit.trace warns with."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sardonyx import _native
 from sardonyx._base.element_types import onnx_number, torch_dtypes
+from sardonyx._torch_private.torchscript import class_of_graph
 
 from .constants import constant_of
 from .scalar_types import JitScalarType
@@ -44,6 +46,18 @@ class GraphType:
         """The rank; None where it is not known."""
         return None if self.shape is None else len(self.shape)
 
+    def varyingSizes(self) -> list[int | None] | None:  # noqa: N802 (as above)
+        """The same as sizes()."""
+        return self.sizes()
+
+    def kind(self) -> str:
+        """ "TensorType": the graph has no values of other kinds."""
+        return "TensorType"
+
+    def isSubtypeOf(self, other: Any) -> bool:  # noqa: N802 (as above)
+        """Whether a type of torch._C is one of tensors."""
+        return bool(other.kind() == self.kind())
+
     def with_dtype(self, dtype: Any) -> GraphType:
         """The same of another element type."""
         return GraphType(onnx_number(dtype), self.shape)
@@ -53,8 +67,26 @@ class GraphType:
         return GraphType(self.number, sizes)
 
 
-class GraphValue:
+class _SeenByTorch:
+    """Of a class of torch._C for isinstance(): torch.onnx's own symbolic functions, which those of
+    users call, look whether they are given values of a graph."""
+
+    _torch_name: str
+
+    @property
+    def __class__(self) -> type:
+        # Who asks before torch is imported has no class of it.
+        return class_of_graph(self._torch_name) if "torch" in sys.modules else type(self)
+
+    @__class__.setter
+    def __class__(self, _: type) -> None:
+        raise TypeError("a value of the graph stays one")
+
+
+class GraphValue(_SeenByTorch):
     """A value of the graph with the methods that symbolic functions call on it."""
+
+    _torch_name = "Value"
 
     def __init__(self, native: _native.Value) -> None:
         """Of a value of the native library."""
@@ -90,9 +122,11 @@ class GraphValue:
         return repr(self.native)
 
 
-class GraphNode:
+class GraphNode(_SeenByTorch):
     """What a value comes of, as symbolic functions look at it: a node of the graph, a constant, or
     an input of the model (`prim::Param`)."""
+
+    _torch_name = "Node"
 
     def __init__(self, value: GraphValue) -> None:
         """Of one of its values."""
@@ -141,11 +175,27 @@ class GraphNode:
         """Whether it has an attribute of that name."""
         return name in self._attributes
 
+    def kindOf(self, name: str) -> str:  # noqa: N802 (as above)
+        """The letter of an attribute's type, for lists with an "s" behind it."""
+        value = self._attributes[name]
+        if isinstance(value, (list, tuple)):
+            return f"{_letter(value[0]) if value else 'i'}s"
+        return _letter(value)
+
+    def sourceRange(self) -> str:  # noqa: N802 (as above)
+        """Empty: the diagnostic around has the line of the user's code."""
+        return ""
+
     def __getitem__(self, name: str) -> Any:
         return self._attributes[name]
 
     # An attribute by the letter of its type, which it has to know itself.
     i = f = s = t = is_ = fs = ss = __getitem__
+
+
+def _letter(value: Any) -> str:
+    letters = {int: "i", bool: "i", float: "f", str: "s", bytes: "s"}
+    return letters.get(type(value), "t")
 
 
 class GraphContext:
@@ -169,6 +219,10 @@ class GraphContext:
         domain, _, op_type = opname.rpartition("::")
         domain = "" if domain in ("onnx", "aionnx", "ai.onnx") else domain
         attributes = _attributes(kwargs)
+        if not domain and op_type == "Split" and len(raw_args) == 1 and not attributes.get("split"):
+            attributes.setdefault("num_outputs", outputs)  # which Split says itself since opset 18
+        if not domain and op_type in _OF_ONE_TYPE:
+            raw_args = _of_one_type(raw_args)
         inputs = [self._input(value) for value in raw_args]
         if not domain and op_type == "Constant" and not inputs:
             return GraphValue(self._emitter.constant(next(iter(attributes.values())), None))
@@ -202,6 +256,41 @@ class GraphContext:
     @staticmethod
     def _input(value: Any) -> Any:
         return value.native if isinstance(value, GraphValue) else constant_of(value)
+
+
+# Operators of inputs that are all of one type.
+_OF_ONE_TYPE = frozenset({"Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "Greater", "Equal"})
+
+
+def _of_one_type(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Known numbers take the type of the tensors that they are computed with, as torch.onnx has it:
+    `alpha` of a sum is an integer in PyTorch."""
+    numbers = [_number(each) for each in args]
+    types = {
+        each.type().dtype()
+        for each, number in zip(args, numbers, strict=True)
+        if number is None and isinstance(each, GraphValue)
+    }
+    wanted = types.pop() if len(types) == 1 else None
+    if wanted is None or any(
+        each is not None and each.is_floating_point() and not wanted.is_floating_point
+        for each in numbers
+    ):
+        return args
+    return tuple(
+        each if number is None or number.dtype == wanted else number.to(wanted)
+        for each, number in zip(args, numbers, strict=True)
+    )
+
+
+def _number(value: Any) -> Any:
+    """The torch.Tensor of no dimension that a value is known to be; None of others."""
+    import torch
+
+    if isinstance(value, GraphValue):
+        is_one = value.native.is_constant and value.type().dim() == 0
+        return tensor_of(value) if is_one else None
+    return value if isinstance(value, torch.Tensor) and value.dim() == 0 else None
 
 
 def _attributes(kwargs: Mapping[str, Any]) -> dict[str, Any]:
