@@ -158,6 +158,8 @@ def strategies(
         yield Strategy("torch.export of what torch.jit.trace saw", exported_trace)
     if any(isinstance(attempt.error, SpecializedBranchError) for attempt in attempts):
         return
+    if is_by_data and not may_trace:
+        return  # draft export would decide it by the example's data, which is rejected
     yield Strategy(
         "draft export",
         lambda: draft(
