@@ -6,7 +6,8 @@
 Each architecture is made once and exported with each option of `OPTIONS`. The 20 greedy tokens of
 onnxruntime-genai are compared with eager PyTorch's, for one sequence and for two. Where they
 differ, PyTorch's own logits decide: a difference at scores that are nearer to each other than the
-option rounds is a tie, any other is wrong. With `int4`, PyTorch has the dequantized weights.
+option rounds is a tie, any other is wrong. With `int4`, PyTorch has the dequantized weights; a
+difference that is gone once the file's own products leave activations in float is "unsure".
 """
 
 from __future__ import annotations
@@ -139,9 +140,31 @@ def _came_of(folder: Path, out: Path, model: Any, option: str) -> dict[str, Any]
         if others:
             return {"status": "unsure", "reason": f"weights in another form: {others[:3]}"}
     try:
-        return _compared(reference, out, OPTIONS[option].rounding)
+        came = _compared(reference, out, OPTIONS[option].rounding)
+        if came["status"] == "wrong" and _leave_activations_in_float(out):
+            exact = _compared(reference, out, OPTIONS["none"].rounding)
+            if exact["status"] in ("right", "tie"):
+                reason = f"{came['reason']}; {exact['status']} with activations in float"
+                came = {"status": "unsure", "reason": reason}
+        return came
     except Exception as error:
         return {"status": "failed", "reason": headline(error)}
+
+
+def _leave_activations_in_float(out: Path) -> bool:
+    """Whether a file in the folder has products that round activations to 8 bits, which are then
+    exact in all of them: MatMulNBits with an accuracy_level."""
+    import onnx
+
+    found = False
+    for path in out.glob("*.onnx"):
+        proto = onnx.load(path, load_external_data=False)
+        for node in proto.graph.node:
+            for attribute in [each for each in node.attribute if each.name == "accuracy_level"]:
+                node.attribute.remove(attribute)
+                found = True
+        onnx.save(proto, path)
+    return found
 
 
 def _prompts(config: Any) -> list[torch.Tensor]:

@@ -203,7 +203,8 @@ Model convert(Program program, const ConvertOptions& options, const aten::Custom
   if (options.values_as_outputs) shown = aten::name_values(program.internal());
   std::shared_ptr<refresh::Origins> origins = origins_of(program.internal());
   const std::vector<Diagnostic> kept = program::notes_of_kept_sizes(program.internal());
-  const std::vector<Diagnostic> guards = program::notes_of_recorded_guards(program.internal());
+  std::vector<Diagnostic> guards;
+  if (options.on_note) guards = program::notes_of_recorded_guards(program.internal());
   functionalize::functionalize(program.internal());
   std::vector<Diagnostic> notes;
   Model model(convert_to(target, program.internal(), options, lookup, shown, notes));

@@ -117,14 +117,18 @@ Model read_again(const Model& model) {
   return again;
 }
 
-// By default where listing the weights among the inputs was nobody's choice.
-bool is_freezing(const onnx::Model& model, const OptimizeOptions& options) {
-  return options.freeze_initializers.value_or(passes::lists_all_initializers(model));
+// How many initializers became constants. By default where listing the weights among the inputs was
+// nobody's choice.
+std::int64_t freeze_initializers(Model& model, const OptimizeOptions& options) {
+  onnx::Model& graphs = model.internal();
+  const bool is_freezing =
+      options.freeze_initializers.value_or(passes::lists_all_initializers(graphs));
+  return is_freezing ? passes::freeze_initializers(graphs) : 0;
 }
 
 Model restored(const Snapshot& snapshot, const OptimizeOptions& options) {
   Model model = snapshot.restored();
-  if (is_freezing(model.internal(), options)) passes::freeze_initializers(model.internal());
+  freeze_initializers(model, options);
   return model;
 }
 
@@ -185,8 +189,7 @@ OptimizationReport simplify(Model& model, const OptimizeOptions& options) {
   // Of a model in memory it is asked before it changes, of a file only when it matters.
   const std::filesystem::path file = options.is_as_read ? model.file() : std::filesystem::path();
   const bool was_valid = !file.empty() || conforms(model.internal());
-  const std::int64_t frozen =
-      is_freezing(model.internal(), options) ? passes::freeze_initializers(model.internal()) : 0;
+  const std::int64_t frozen = freeze_initializers(model, options);
   const auto structure = [&] { return file.empty() ? 0 : onnx::structure_of(model.internal()); };
   const std::uint64_t structure_before = structure();
   OptimizationReport done = simplify_or_keep(model, options);

@@ -29,7 +29,29 @@ class Checked(torch.nn.Module):
         return x * 2
 
 
-@pytest.mark.parametrize(("model", "least"), [(Reflected(), 4), (Greatest(), 5), (Checked(), 6)])
+class Selected(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x[:, 7] + x[:, -3]
+
+
+class Averaged(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        average = functional.avg_pool2d(x.reshape(1, 2, 1, -1), (1, 12))
+        return average * 2 if x.shape[1] >= 20 else average
+
+
+class Unfolded(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.unfold(x.reshape(1, 2, 1, -1), (1, 4), stride=2)
+
+
+MODELS = [
+    *((Reflected(), 4), (Greatest(), 5), (Checked(), 6), (Selected(), 8), (Averaged(), 12)),
+    (Unfolded(), 4),
+]
+
+
+@pytest.mark.parametrize(("model", "least"), MODELS)
 @pytest.mark.parametrize("dim", [Dim.AUTO, Dim("n")])
 def test_checks_are_notes(model: torch.nn.Module, least: int, dim: object) -> None:
     with warnings.catch_warnings():
@@ -40,18 +62,19 @@ def test_checks_are_notes(model: torch.nn.Module, least: int, dim: object) -> No
     assert f"raises in PyTorch where it is not at least {least}:" in note.message
     with pytest.raises((RuntimeError, IndexError)):
         model(torch.randn(2, least - 1))
-    x = torch.randn(2, least)
-    torch.testing.assert_close(program(x)[0], model(x))
+    for size in (least, least + 9, 24):
+        x = torch.randn(2, size)
+        torch.testing.assert_close(program(x)[0], model(x))
 
 
-class Windows(torch.nn.Module):
+class Halves(torch.nn.Module):
     def forward(self, x: Tensor) -> Tensor:
-        return x.select(1, 7)
+        return x.split(x.shape[1] // 2, 1)[-1]
 
 
 def test_what_an_operator_asks_is_a_warning() -> None:
     with pytest.warns(sardonyx.errors.SpecializationWarning, match="an operator asks"):
-        sardonyx.export(Windows(), (torch.randn(2, 16),), dynamic_shapes=({1: Dim.AUTO},))
+        sardonyx.export(Halves(), (torch.randn(2, 16),), dynamic_shapes=({1: Dim.AUTO},))
 
 
 class Counted(torch.nn.Module):
@@ -81,14 +104,23 @@ def test_a_branch_that_few_sizes_take_is_a_warning() -> None:
         sardonyx.export(Fifths(), (torch.ones(2, 3),), dynamic_shapes=({0: Dim.AUTO},))
 
 
-def test_blocks_of_images_need_no_bound() -> None:
-    model = torch.nn.PixelUnshuffle(2)
+class Padded(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        sides = (0, -x.shape[3] % 2, 0, -x.shape[2] % 2)
+        return functional.pixel_unshuffle(functional.pad(x, sides), 2)
+
+
+BLOCKS = [(torch.nn.PixelUnshuffle(2), (2, 8)), (Padded(), (1, 9))]
+
+
+@pytest.mark.parametrize(("model", "sides"), BLOCKS)
+def test_blocks_of_images_need_no_bound(model: torch.nn.Module, sides: tuple[int, int]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         program = sardonyx.export(
             model, (torch.randn(1, 2, 6, 8),), dynamic_shapes=({2: Dim.AUTO, 3: Dim.AUTO},)
         )
     assert not program.notes
-    for height, width in ((2, 2), (2, 8), (10, 4)):
+    for height, width in ((2, 2), (10, 4), sides):
         x = torch.randn(1, 2, height, width)
         torch.testing.assert_close(program(x)[0], model(x))

@@ -3,6 +3,7 @@ warns; where it has not, it does not."""
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import pytest
@@ -40,6 +41,7 @@ WARNED = {
         [x[: n - m * n + min(m, 5) - m % 4].roll(1, 0)] * 2
     ),
     "sizes that are equal in the example": lambda x, y, n, m: x[:1] * len(x[: -1 - n // 3] + y),
+    "parts that are more where a size is 0": lambda x, y, n, m: x.split(max(n * m - m, 1))[0],
 }
 
 
@@ -68,6 +70,11 @@ QUIET = {
     ].roll(1, 0),
     "quotients of both": lambda x, y, n, m: torch.zeros((n + m) // 2, (n * m) // 4 + 1) + 1,
     "windows": lambda x, y, n, m: torch.ones(n * (m // 2)).view(n, m // 2, 1) + x[:, None, None],
+    "parts of any size": lambda x, y, n, m: x.split(max(n, m))[0],
+    "floors of quotients": lambda x, y, n, m: x.new_zeros(math.floor(n // 3 * 0.5) + 1) + 1,
+    "maxima within floors": lambda x, y, n, m: x.new_zeros(
+        2 // max(math.floor(n % max(math.floor(n - 0.5), 1) - 0.5), 1)
+    ),
     "halves": lambda x, y, n, m: x[: n // 2] + x[n - n // 2 :],
 }
 

@@ -402,7 +402,8 @@ def _quick_attempt(
     with capturing(model, kwargs):
         watching = torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes))
         unmarked = tensors_unmarked((args, kwargs))
-        with guards.heard(), assertions.passed(), watching, real, unmarked:
+        heard = guards.heard(are_bounds_asked=True)
+        with heard, assertions.passed(), watching, real, unmarked:
             program: Any = quick_capture(
                 model,
                 args,

@@ -47,6 +47,7 @@ def capturing(model: torch.nn.Module | None = None, keywords: Iterable[str] = ()
         divmod_of_sizes(),
         bits_of_sizes(),
         torch_sizes.negative_divisors_rounded(),
+        torch_sizes.floors_left_as_they_are(),
         linspace_of_sizes(),
         generators_left_out(),
     ):

@@ -23,6 +23,7 @@ __all__ = [
     "is_fake_mode_active",
     "logger",
     "looks_at_data",
+    "uncached",
     "unset_fake_temporarily",
 ]
 
@@ -47,6 +48,13 @@ if not TYPE_CHECKING:
             raise AttributeError(name)
         found = globals()[name] = getattr(importlib.import_module(_NAMES[name]), name)
         return found
+
+
+def uncached(mode: Any) -> contextlib.AbstractContextManager[None]:
+    """Within it, a FakeTensorMode runs each operator, also one whose result it remembers."""
+    disabled: contextlib.AbstractContextManager[None]
+    disabled = lookup(_MODULE, "disable_fake_tensor_cache")(mode)
+    return disabled
 
 
 def is_fake_mode_active() -> bool:

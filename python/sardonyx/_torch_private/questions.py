@@ -9,7 +9,7 @@ from typing import Any
 
 from .fake_tensors import decided_by_data
 from .probing import Probe, has, lookup, patched
-from .sizes import names_of_sizes
+from .sizes import example_sizes, is_known, names_of_sizes
 
 _SYMBOLIC = "torch.fx.experimental.symbolic_shapes"
 _NODE = "torch.fx.experimental.sym_node"
@@ -79,6 +79,44 @@ def watching_questions(
 
     with patched(kind, "_log_guard", log):
         yield
+
+
+UNLEARNT = Probe(
+    "questions of operators that change no result",
+    has(
+        _SYMBOLIC,
+        *(f"ShapeEnv.{n}" for n in ("_log_guard", "guard_or_defer_runtime_assert")),
+        "ShapeEnv.suppress_guards",
+    ),
+    has("torch._subclasses.fake_tensor", "disable_fake_tensor_cache"),
+)
+
+
+@contextmanager
+def answering_without_learning(env: Any) -> Iterator[list[Any]]:
+    """Within it, what is asked of sizes is answered for the example's, and the ShapeEnv learns
+    nothing by it. Gives the relations that hold by these answers."""
+    relations: list[Any] = []
+    kind = lookup(_SYMBOLIC, "ShapeEnv")
+    logged = kind._log_guard
+
+    def log(asked: Any, prefix: str, relation: Any, *args: Any, **kwargs: Any) -> Any:
+        if relation not in relations:
+            relations.append(relation)
+        return logged(asked, prefix, relation, *args, **kwargs)
+
+    # PyTorch's own remembers its answers, and learns nothing by one that it remembers.
+    def assert_(asked: Any, relation: Any, *_: Any, **__: Any) -> bool:
+        if relation not in relations and not is_known(asked, relation):
+            relations.append(relation)
+        return bool(relation.xreplace(example_sizes(asked)))
+
+    with (
+        env.suppress_guards(),
+        patched(kind, "_log_guard", log),
+        patched(kind, "guard_or_defer_runtime_assert", assert_),
+    ):
+        yield relations
 
 
 CHECKS = Probe("checks of sizes", has(_NODE, "SymNode.expect_true"))

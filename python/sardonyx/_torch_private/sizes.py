@@ -179,6 +179,26 @@ def negative_divisors_rounded() -> Iterator[None]:
         yield
 
 
+FLOORS = Probe(
+    "floors of real numbers of sizes",
+    has("torch.fx.experimental.symbolic_shapes", "ShapeEnv._simplify_floor_div"),
+)
+
+
+@contextmanager
+def floors_left_as_they_are() -> Iterator[None]:
+    """Within it, `math.floor(n // 3 * 0.5)` asks nothing of sizes. PyTorch asks whether each
+    quotient in it is exact, which is a condition on n, and drops the maximum of `max(n, 1)`, since
+    it takes n for 2 or more."""
+    if not FLOORS.available:
+        yield
+        return
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    with patched(ShapeEnv, "_simplify_floor_div", lambda _, expression: expression):
+        yield
+
+
 def _is_negative(node: Any) -> bool:
     """Of a divisor, which is not 0."""
     return bool(node.expr.is_negative) or bool(_bounds(node).upper <= 0)
@@ -259,6 +279,14 @@ def equal_sizes(groups: Iterable[Sequence[Any]]) -> Iterator[None]:
             env.replacements.clear()
             env.replacements.update(before)
             _forget_sizes(env)
+
+
+def check(env: Any, relation: Any) -> None:
+    """Has a relation hold of sizes from now on, as torch._check() does."""
+    from torch.fx.experimental.sym_node import SymNode
+
+    truth = SymNode(relation, env, bool, True, fx_node=None)
+    truth.expect_true(__file__, 0)
 
 
 def join_sizes(first: Any, other: Any) -> None:

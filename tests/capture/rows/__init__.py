@@ -75,6 +75,8 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     _.cdist.default: products.compared,
     _.einsum.default: products.contracted,
     **dict.fromkeys((_.conv1d.default, _.conv2d.default, _.conv3d.default), products.convolved),
+    _.im2col.default: products.unfolded,
+    _.col2im.default: products.folded,
     _.embedding.default: products.embedded,
     _.diff.default: products.differences,
     _.index.Tensor: products.indexed,

@@ -84,6 +84,43 @@ def convolved() -> Calls:
         yield from (call(volume, T("64333"), T("6"), [1, 2, 2], [1]), call(volume, T("64111")))
 
 
+def unfolded() -> Calls:
+    for dtype in DTYPES:
+        yield call(T("a4bc", dtype), [2, 2], [1, 1], [0, 0], [2, 2])
+    images = (
+        *(T("a4bc"), T("24bb"), T("4bc"), T("a4bc", order="0231"), T("a499"), T("a411"), T("04bc")),
+        *(T("a4bc", step=2), T("14bc", spread="0"), T("acbc"), T("bc")),
+    )
+    options = (
+        ([2, 2], [1, 1], [0, 0], [2, 2]),
+        ([3, 1], [2, 1], [1, 0], [1, 1]),
+        ([2], [1], [0], [1]),
+    )
+    yield from (call(image, *option) for image in images for option in options)
+
+
+def folded() -> Calls:
+    for dtype in DTYPES:
+        yield call(T("a84", dtype), [3, 3], [2, 2], [1, 1], [0, 0], [1, 1])
+    blocks = (
+        *(
+            T("a84"),
+            T("84"),
+            T("284"),
+            T("a84", order="021"),
+            T("a74"),
+            T("a8b"),
+            T("a81"),
+            T("084"),
+        ),
+        *(T("a84", step=2), T("184", spread="0"), T("ab4")),
+    )
+    for each in blocks:
+        yield call(each, [3, 3], [2, 2], [1, 1], [0, 0], [1, 1])
+        yield call(each, [4, 4], [2, 2], [1, 1], [0, 0], [2, 2])
+        yield call(each, [2, 2], [2, 2], [1, 1], [0, 0], [2, 2])
+
+
 def contracted() -> Calls:
     pairs = {
         "bcxd,bcyd->bcxy": (T("abc4"), T("ab54"), T("abc4", order="0213"), T("a154"), T("1bc4")),

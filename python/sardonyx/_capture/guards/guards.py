@@ -74,8 +74,16 @@ class SizeGuards:
         self.codes: set[CodeType] = set()  # of the functions of the model that ran then
 
     @contextmanager
-    def heard(self) -> Iterator[None]:
-        """Within it, they are written down; those of an earlier capture are forgotten."""
+    def heard(self, *, are_bounds_asked: bool = False) -> Iterator[None]:
+        """Within it, they are written down; those of an earlier capture are forgotten.
+
+        `are_bounds_asked`: whether this capture asks for all bounds, also for those that the
+        earlier one met.
+        """
+        if are_bounds_asked:
+            self._bounds.clear()
+            self._questions.clear()
+            self._checks.clear()
         self._asked.clear()
         self._by_operators.clear()
         self._of_few.clear()
@@ -136,10 +144,11 @@ class SizeGuards:
     def _hear_check(self, relation: Any) -> None:
         import sympy
 
-        # An equality may be the side of a broadcast that the example takes.
-        is_bound = not relation.has(sympy.Equality, sympy.Unequality)
-        if is_bound and len(relation.free_symbols) == 1:
-            self._checks.setdefault(str(*relation.free_symbols), []).append(relation)
+        for each in sympy.And.make_args(relation):
+            # An equality may be the side of a broadcast that the example takes.
+            is_bound = not each.has(sympy.Equality, sympy.Unequality)
+            if is_bound and len(each.free_symbols) == 1:
+                self._checks.setdefault(str(*each.free_symbols), []).append(each)
 
     def _hear_bound(self, symbol: str) -> None:
         asker = BY_OPERATOR

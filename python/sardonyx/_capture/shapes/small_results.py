@@ -60,7 +60,7 @@ def _symbols(node: torch.fx.Node) -> list[Any]:
     """Those of the sizes that the operator takes; empty where its results are as in any capture."""
     sizes = [each for source in node.all_input_nodes for each in _sizes(source.meta.get("val"))]
     expressions = [expression_of(each) for each in sizes if hasattr(each, "node")]
-    if not (any(map(_is_uncommon, expressions)) or _is_broadcast(node)):
+    if not (any(map(_is_uncommon, expressions)) or _is_broadcast(node) or _is_parted(node)):
         return []
     symbols = set().union(*(each.free_symbols for each in expressions))
     return sorted(symbols, key=str) if len(symbols) <= _MAX_SYMBOLS else []
@@ -79,6 +79,15 @@ def _is_broadcast(node: torch.fx.Node) -> bool:
     shapes = [value.shape[::-1] for value in values if isinstance(value, torch.Tensor)]
     dims = itertools.zip_longest(*shapes, fillvalue=1)
     return any(_are_different(filter(lambda size: hasattr(size, "node"), dim)) for dim in dims)
+
+
+def _is_parted(node: torch.fx.Node) -> bool:
+    """Whether the operator gives as many tensors as sizes say, of which one is a computed number:
+    `x.split(max(n * m - m, 1))`."""
+    if not isinstance(node.meta.get("val"), (list, tuple)):
+        return False
+    numbers = [source.meta.get("val") for source in node.all_input_nodes]
+    return any(hasattr(each, "node") and not expression_of(each).is_symbol for each in numbers)
 
 
 def _are_different(sizes: Iterable[Any]) -> bool:

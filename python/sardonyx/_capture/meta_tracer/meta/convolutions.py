@@ -1,5 +1,5 @@
-"""The rule of convolutions: their fake kernel asks of each size whether it is 1, to find a memory
-format."""
+"""Rules of what slides a kernel over images. Fake kernels ask of each size whether it is 1, to find
+a memory format, or a view."""
 
 # Rules take arguments by the names that operators' schemas give them, used or not.
 # ruff: noqa: A002, PLR0917
@@ -12,7 +12,14 @@ from typing import Any
 import torch
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
-from sardonyx._capture.meta_tracer.symbolic.sizes import Size, Sizes, hint, plain, same
+from sardonyx._capture.meta_tracer.symbolic.sizes import (
+    Size,
+    Sizes,
+    always_same,
+    hint,
+    plain,
+    same,
+)
 
 from .results import ResultFactory, dims_of, numbers, steps_of
 from .tensor import QuickTensor
@@ -45,16 +52,73 @@ def convolution(
     is_usual = is_last or _is_row_major(results, shape, steps_of(input))
     if not is_usual or not _is_row_major(results, kernel, steps_of(weight)):
         raise DeclinedError("a convolution in another memory format")
-    steps, pads, gaps = (_each(given, axes) for given in (stride, padding, dilation))
-    lengths = [
-        _length(size, taps, step, pad, gap)
-        for size, taps, step, pad, gap in zip(shape[2:], kernel[2:], steps, pads, gaps, strict=True)
-    ]
+    lengths = _lengths(shape[2:], kernel[2:], stride, padding, dilation)
     dims = (shape[0], kernel[0], *lengths)
     if not is_last:
         return results.dense(dims, input.dtype)
     batch, *inner, channels = results.strides.contiguous((dims[0], *lengths, dims[1]))
     return QuickTensor.of(dims, (batch, channels, *inner), input.dtype)
+
+
+def im2col(
+    results: ResultFactory,
+    self: torch.Tensor,
+    kernel_size: Sequence[Any],
+    dilation: Sequence[Any],
+    padding: Sequence[Any],
+    stride: Sequence[Any],
+) -> QuickTensor:
+    """[N, C, H, W] -> [N, C kernel, blocks]: torch.nn.functional.unfold."""
+    shape = dims_of(self)
+    if len(shape) != 4 or not self.is_floating_point():
+        raise DeclinedError("blocks of what is no batch of images")
+    blocks = _blocks(shape[2:], kernel_size, stride, padding, dilation)
+    elements = plain(shape[1] * kernel_size[0] * kernel_size[1])
+    return results.dense((shape[0], elements, blocks), self.dtype)
+
+
+def col2im(
+    results: ResultFactory,
+    self: torch.Tensor,
+    output_size: Sequence[Size],
+    kernel_size: Sequence[Any],
+    dilation: Sequence[Any],
+    padding: Sequence[Any],
+    stride: Sequence[Any],
+) -> QuickTensor:
+    """[N, C kernel, blocks] -> [N, C, *output_size]: torch.nn.functional.fold."""
+    shape = dims_of(self)
+    if len(shape) != 3 or not self.is_floating_point() or len(output_size) != 2:
+        raise DeclinedError("blocks of what is no batch of images")
+    sides = tuple(map(plain, output_size))
+    blocks = _blocks(sides, kernel_size, stride, padding, dilation)
+    taps = kernel_size[0] * kernel_size[1]
+    if type(shape[1]) is not int or shape[1] % taps:
+        raise DeclinedError("blocks of another kernel")
+    if not always_same(shape[2], blocks):
+        raise DeclinedError("a number of blocks that may be another")
+    return results.dense((shape[0], shape[1] // taps, *sides), self.dtype)
+
+
+def _blocks(sides: Sizes, *options: Sequence[Any]) -> Size:
+    """How often the kernel fits in an image; PyTorch takes no number for both sides."""
+    if any(len(each) != 2 for each in options):
+        raise DeclinedError("blocks of other axes")
+    height, width = _lengths(sides, *options)
+    return plain(height * width)
+
+
+def _lengths(
+    sizes: Sizes,
+    taps: Sequence[Any],
+    stride: Sequence[Any],
+    padding: Sequence[Any],
+    dilation: Sequence[Any],
+) -> list[Size]:
+    """How often the kernel fits along each axis."""
+    axes = len(sizes)
+    steps, pads, gaps = (_each(given, axes) for given in (stride, padding, dilation))
+    return [_length(*each) for each in zip(sizes, taps, steps, pads, gaps, strict=True)]
 
 
 def _is_row_major(results: ResultFactory, shape: Sizes, steps: Sizes) -> bool:

@@ -11,8 +11,10 @@ import torch
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.symbolic.sizes import is_by_data, key, plain, same
 from sardonyx._torch_private import pytree
+from sardonyx._torch_private import questions as torch_questions
 from sardonyx._torch_private.operators import schema_of
 
+from .immaterial_questions import unanswered
 from .results import dims_of, steps_of
 from .tensor import QuickTensor
 
@@ -26,7 +28,8 @@ _OF_MEMORY = frozenset({"as_strided", "as_strided_", "set_", "resize_", "resize_
 class FakeKernels:
     """Runs operators on fake tensors in the place of quick ones.
 
-    They are torch.export's own, so that what it asks of sizes is asked here, too.
+    They are torch.export's own, so that what it asks of sizes is asked here, too, unless the
+    answer changes no result.
     """
 
     def __init__(self, mode: Any) -> None:
@@ -90,9 +93,13 @@ class FakeKernels:
         fake_kwargs = {
             name: self._tree(argument, stands_for, is_fresh) for name, argument in kwargs.items()
         }
-        with self._mode:
-            given = func(*fake_args, **fake_kwargs)
         env = self._mode.shape_env
+        given = None
+        if env is not None and not is_fresh and torch_questions.UNLEARNT.available:
+            given = unanswered(self._mode, func, fake_args, fake_kwargs)
+        if given is None:
+            with self._mode:
+                given = func(*fake_args, **fake_kwargs)
         if env is not None and env.pending_fresh_unbacked_symbols:
             env.pending_fresh_unbacked_symbols.clear()  # the call's node has them
             for made, original in stands_for.values():

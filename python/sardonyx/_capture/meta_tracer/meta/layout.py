@@ -236,11 +236,21 @@ def _bound(given: Size | None, size: Size, otherwise: Size) -> Size:
 def select(results: ResultFactory, self: torch.Tensor, dim: int, index: Size) -> QuickTensor:
     shape, steps = dims_of(self), steps_of(self)
     axis = wrapped_axis(dim, len(shape))
-    if not shape or not (always(index < shape[axis]) and always(index >= -shape[axis])):
+    if not shape or not _is_within(index, shape[axis]):
         raise DeclinedError("an index that may be out of bounds")
     return QuickTensor.of(
         (*shape[:axis], *shape[axis + 1 :]), (*steps[:axis], *steps[axis + 1 :]), self.dtype
     )
+
+
+def _is_within(index: Size, size: Size) -> bool:
+    """Whether PyTorch has such an element, which it checks of free sizes."""
+    if always(index < size) and always(index >= -size):
+        return True
+    if type(index) is not int or is_by_data((size,)) or not -hint(size) <= index < hint(size):
+        return False
+    torch._check(size > index if index >= 0 else size >= -index)
+    return True
 
 
 def as_strided(

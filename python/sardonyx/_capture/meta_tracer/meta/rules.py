@@ -114,6 +114,8 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.conv1d.default: partial(convolutions.convolution, axes=1),
     _aten.conv2d.default: partial(convolutions.convolution, axes=2),
     _aten.conv3d.default: partial(convolutions.convolution, axes=3),
+    _aten.im2col.default: convolutions.im2col,
+    _aten.col2im.default: convolutions.col2im,
     _aten.embedding.default: matrix_products.embedding,
     _aten.diff.default: matrix_products.diff,
     _aten.index.Tensor: matrix_products.index,

@@ -71,9 +71,10 @@ def always_same(a: Size, b: Size) -> bool:
     return always_holds(equality) or any(is_equal(equality) for is_equal in _known_equal)
 
 
-def _is_same_product(a: Size, b: Size) -> bool:
-    """Whether two sizes are equal once their products are expanded: 8 * (n + 1) is 8 * n + 8 in
-    one way that PyTorch computes it."""
+def _is_same_stride(a: Size, b: Size) -> bool:
+    """Whether two strides are equal once their products are expanded: 8 * (n + 1) is 8 * n + 8 in
+    one way that PyTorch computes it. PyTorch's strides are products of max(1, size); where a size
+    is 0, there are no elements."""
     if same(a, b):
         return True
     if is_static((a, b)) or is_by_data((a, b)) or hint(a) != hint(b):
@@ -83,10 +84,16 @@ def _is_same_product(a: Size, b: Size) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _is_zero(a: Any, b: Any) -> bool:
-    """Whether their difference is."""
+    """Whether their difference is, in tensors that have elements."""
     import sympy
 
-    return bool(sympy.expand(a - b) == 0)
+    difference = a - b
+    sizes = {
+        part: sum(part.args) - 1
+        for part in sympy.preorder_traversal(difference)
+        if type(part).__name__ == "Max" and len(part.args) == 2 and 1 in part.args
+    }
+    return bool(sympy.expand(difference.xreplace(sizes)) == 0)
 
 
 def made_same(a: Size, b: Size) -> bool:
@@ -167,7 +174,7 @@ class Strides:
         for size, stride in zip(reversed(shape), reversed(strides), strict=True):
             if type(size) is int and size == 1:
                 continue
-            if not _is_same_product(stride, expected):
+            if not _is_same_stride(stride, expected):
                 return False
             expected = plain(expected * size)
         return True

@@ -1,0 +1,131 @@
+"""Questions that operators ask of sizes, and that change no size of their results.
+
+An average over windows of 16 asks whether `h // 16` is 1, to choose the order of its result in
+memory. Taken as an answer, that is a bound of h. So the question is asked again: for sizes with
+another answer the operator is run on meta tensors, and either its result has the sizes that were
+captured, or PyTorch raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from sardonyx._capture.meta_tracer.symbolic.evaluation import evaluator
+from sardonyx._capture.meta_tracer.symbolic.size_samples import Row, truth_of
+from sardonyx._capture.meta_tracer.symbolic.sizes import key
+from sardonyx._torch_private import questions as torch_questions
+from sardonyx._torch_private import sizes as torch_sizes
+from sardonyx._torch_private.fake_tensors import uncached
+
+_SIZES = (2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 1000)
+_MAX_SYMBOLS = 3
+_MAX_QUESTIONS = 12
+_MAX_ROWS = 5
+
+_SAME, _OTHER, _RAISES, _UNKNOWN = "same", "other", "raises", "unknown"
+
+
+def unanswered(mode: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """What an operator gives to fake tensors, without what it learns of sizes but what it checks;
+    None where its answers matter, or nothing says that they do not."""
+    env = mode.shape_env
+    try:
+        with torch_questions.answering_without_learning(env) as relations, uncached(mode), mode:
+            given = func(*args, **kwargs)
+    except Exception:  # which the operator raises once more, with all that it learns
+        return None
+    if not relations:
+        return given
+    checks = _checks(env, func, (args, kwargs), given, relations)
+    if checks is None:
+        return None
+    for relation in checks:
+        torch_sizes.check(env, relation)
+    return given
+
+
+def _checks(
+    env: Any, func: Any, inputs: tuple[Any, Any], given: Any, relations: Sequence[Any]
+) -> list[Any] | None:
+    """Those of the relations beyond which PyTorch raises, if all others change no result."""
+    import sympy
+
+    known = torch_sizes.example_sizes(env)
+    if len(relations) > _MAX_QUESTIONS or any(
+        isinstance(each, sympy.Equality) or not known.keys() >= each.free_symbols
+        for each in relations
+    ):
+        return None
+    checks, taken = [], []
+    for relation in relations:
+        rows = [(row, _outcome(func, inputs, given, row)) for row in _others(relation, known)]
+        outcomes = {outcome for _, outcome in rows} - {_UNKNOWN}
+        if not outcomes or _OTHER in outcomes:
+            return None
+        if outcomes == {_RAISES}:
+            checks.append(relation)
+        else:
+            taken += [row for row, outcome in rows if outcome == _RAISES]
+    denied = [truth_of(each) for each in checks]
+    if all(any(truth(row) is False for truth in denied) for row in taken):
+        return checks
+    return None
+
+
+def _others(relation: Any, known: Mapping[Any, int]) -> Iterator[Row]:
+    """A few sizes of which a relation is not true, next to those of the example."""
+    symbols = sorted(relation.free_symbols, key=str)
+    if not symbols or len(symbols) > _MAX_SYMBOLS:
+        return
+    truth = truth_of(relation)
+    numbers = {int(n) for n in relation.atoms() if n.is_Integer and 1 < abs(n) <= max(_SIZES)}
+    sizes = sorted({*_SIZES, *(abs(n) + d for n in numbers for d in (-1, 0, 1))} - {0, 1})
+    rows = [{**known, symbol: size} for symbol in symbols for size in sizes]
+    rows += [{**known, **dict.fromkeys(symbols, size)} for size in sizes]
+    found = [row for row in rows if truth(row) is False]
+    step = max(1, len(found) // _MAX_ROWS)
+    yield from found[::step]
+
+
+def _outcome(func: Any, inputs: tuple[Any, Any], given: Any, row: Row) -> str:
+    """What PyTorch gives for sizes, beside the results that were captured."""
+    try:
+        (args, kwargs), captured = (_filled(each, row) for each in (inputs, given))
+    except (ArithmeticError, LookupError, RuntimeError, ValueError):
+        return _UNKNOWN  # no such tensors reach the operator
+    if "device" in kwargs:
+        kwargs["device"] = "meta"
+    try:
+        made = func(*args, **kwargs)
+    except Exception:
+        return _RAISES
+    return _SAME if _layout(made) == _layout(captured) else _OTHER
+
+
+def _filled(value: Any, row: Row) -> Any:
+    """Tensors without data, and numbers, of these sizes. LookupError where nothing says them."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(_filled(each, row) for each in value)
+    if isinstance(value, dict):
+        return {name: _filled(each, row) for name, each in value.items()}
+    if isinstance(value, torch.Tensor):
+        shape = _filled(tuple(value.shape), row)
+        return torch.empty(shape, dtype=value.dtype, device="meta")
+    if not isinstance(value, torch.SymInt):
+        return value
+    evaluate = evaluator(key(value))
+    if evaluate is None:
+        raise LookupError(value)
+    return int(evaluate(row))
+
+
+def _layout(value: Any) -> Any:
+    """The types and sizes of all results."""
+    if isinstance(value, (list, tuple)):
+        return [_layout(each) for each in value]
+    if isinstance(value, torch.Tensor):
+        return value.dtype, tuple(value.shape)
+    return value
