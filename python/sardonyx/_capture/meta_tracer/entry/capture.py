@@ -131,15 +131,17 @@ def _captured(
     from sardonyx._capture.meta_tracer.tracer.module_dtypes import conversions_recorded
     from sardonyx._capture.meta_tracer.tracer.tracer import FunctionObserver, Recorder, run
     from sardonyx._torch_private import non_strict, operators, pytree, sizes
+    from sardonyx._torch_private.fake_tensors import caches_disabled
 
     from .program import QuickProgram, QuickSignature
     from .signature import Placeholders, output_specs
 
     _check(model)
     example = generic_inputs(args, kwargs, leaves)
-    given = non_strict.FakeInputs.of(
-        model, *example, dynamic_shapes, may_be_empty=size_branches and _may_be_empty(leaves)
-    )
+    with caches_disabled():  # FakeKernels remembers what operators gave
+        given = non_strict.FakeInputs.of(
+            model, *example, dynamic_shapes, may_be_empty=size_branches and _may_be_empty(leaves)
+        )
     fake_mode = given.fake_mode
     _join_sizes(given.leaves, leaves)
     placeholders = Placeholders(model, given)
