@@ -29,10 +29,10 @@ def table_of(rows: list[dict[Any, int]]) -> SizeTable:
 
 def comparison_of(draw: random.Random) -> Any:
     """A relation of integers, or of real numbers."""
-    return relation_of(draw) if draw.random() < 0.7 else sympy.Gt(real_of(draw), 1)
+    return relation_of(draw) if draw.random() < 0.5 else sympy.Gt(real_of(draw), 1)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(60))
 def test_the_same_as_row_by_row(seed: int) -> None:
     draw = random.Random(seed)
     try:

@@ -11,6 +11,7 @@ from contextvars import ContextVar
 _exporting = 0
 # Of the export that asks: another thread's has its own.
 _follows_size_branches: ContextVar[bool] = ContextVar("follows_size_branches", default=True)
+_ends_at_data: ContextVar[bool] = ContextVar("ends_at_data", default=False)
 _capture = threading.RLock()
 
 
@@ -57,6 +58,22 @@ def leaving_size_branches() -> Iterator[None]:
         yield
     finally:
         _follows_size_branches.reset(token)
+
+
+def ends_at_data() -> bool:
+    """Whether a capture is to end where what the model asks of data has no answer."""
+    return _ends_at_data.get()
+
+
+@contextmanager
+def ending_at_data() -> Iterator[None]:
+    """Within it, a capture ends where what the model asks of data has no answer for fake-tensor
+    tracing. torch.export asks the same, in minutes; the caller knows something else to do."""
+    token = _ends_at_data.set(True)
+    try:
+        yield
+    finally:
+        _ends_at_data.reset(token)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
-from sardonyx._base.state import follows_size_branches, raise_interrupt
+from sardonyx._base.state import ends_at_data, follows_size_branches, raise_interrupt
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private import questions as torch_questions
 
@@ -111,6 +111,12 @@ def capture(
             if quick is FakeTracing.ALONE:
                 raise _declined(model, reason) from reason
             report(f"fake-tensor tracing declines: {reason}")
+            cause = reason.__cause__
+            if ends_at_data() and isinstance(cause, Exception) and _is_of_data(cause):
+                attempts.append(Attempt("fake-tensor tracing", 0, cause))
+                raise failure(
+                    model, args, kwargs, attempts, Specializations(), report=report
+                ) from cause
     places: dict[str, Place] = {}
     specializations, guards, assertions = Specializations(), SizeGuards(), DroppedAssertions()
     spare: Captured | None = None  # where no capture holds for sizes of 1 as well
@@ -278,7 +284,12 @@ def _quick(
 def _is_of_sizes(cause: BaseException | None) -> bool:
     """Whether a capture ended on sizes that don't fit, rather than on a data-dependent question."""
     is_error = isinstance(cause, (RuntimeError, ValueError, IndexError))
-    return is_error and "DataDependent" not in type(cause).__name__
+    return is_error and not _is_of_data(cause)
+
+
+def _is_of_data(cause: BaseException | None) -> bool:
+    """Whether a capture ended on a question of data."""
+    return "DataDependent" in type(cause).__name__
 
 
 class _ShortSliceError(DeclinedError):
@@ -335,6 +346,11 @@ def _quickly(
                 program, notes = attempt(size_branches=False)
     except DeclinedError as error:
         failure = error
+    # Where nothing better is found, as it is, with what is warned of: torch.export asks the same.
+    is_doubtful = failure is None and bool(program.doubt)
+    if is_doubtful:
+        failure = DeclinedError(program.doubt)
+    is_spare = is_doubtful and any(map(_is_warned_of, notes))
     # A table that has no more rows bounds a size for good.
     is_decided = failure is not None or (
         any(map(_is_warned_of, notes))
@@ -353,7 +369,7 @@ def _quickly(
             report(f"branches on sizes are not in the model: {error}")
         else:
             failure, program, notes = None, other, other_notes
-    if failure is not None:
+    if failure is not None and not is_spare:
         raise failure
     report(f"captured by fake-tensor tracing in {time.perf_counter() - start:.2f} s")
     return program, notes

@@ -11,13 +11,14 @@ import importlib
 import logging
 from typing import TYPE_CHECKING, Any
 
-from .probing import MissingError, lookup
+from .probing import MissingError, Probe, has, lookup, patched
 
 __all__ = [
     "FakeTensor",
     "FakeTensorMode",
     "FunctionalTensor",
     "TorchDispatchMode",
+    "caches_disabled",
     "checkpoint_offset",
     "decided_by_data",
     "is_fake_mode_active",
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from torch.utils._python_dispatch import TorchDispatchMode
 
 _MODULE = "torch._subclasses.fake_tensor"
+_CONFIG, _ENABLED = "torch._dynamo.config", "fake_tensor_cache_enabled"
 _NAMES = {
     "FakeTensor": _MODULE,
     "FakeTensorMode": _MODULE,
@@ -54,6 +56,19 @@ def uncached(mode: Any) -> contextlib.AbstractContextManager[None]:
     """Within it, a FakeTensorMode runs each operator, also one whose result it remembers."""
     disabled: contextlib.AbstractContextManager[None]
     disabled = lookup(_MODULE, "disable_fake_tensor_cache")(mode)
+    return disabled
+
+
+CACHE = Probe("fake tensors without a cache", has(_CONFIG, _ENABLED))
+
+
+def caches_disabled() -> contextlib.AbstractContextManager[None]:
+    """Within it, FakeTensorModes are made without a cache. For tensors of symbolic sizes, an entry
+    takes longer to make and to check than most operators take to run again."""
+    if not CACHE.available:
+        return contextlib.nullcontext()
+    disabled: contextlib.AbstractContextManager[None]
+    disabled = patched(importlib.import_module(_CONFIG), _ENABLED, False)
     return disabled
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import NamedTuple
 
-from . import builtin_functions, export, operators, questions, sizes, state
+from . import builtin_functions, export, fake_tensors, operators, questions, sizes, state
 from .probing import Probe
 
 
@@ -52,6 +52,7 @@ _PROBES = (
     operators.SHAPES_OF_OTHERS,
     operators.WHOLE_RECURRENCES,
     operators.INDICES,
+    fake_tensors.CACHE,
     sizes.FLOORS,
     sizes.QUOTIENTS,
     state.BOUND_APPLIES,

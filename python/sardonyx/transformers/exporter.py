@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Collection, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from sardonyx._base.errors import OnnxExporterError
 from sardonyx._base.log import LOGGER
+from sardonyx._base.state import ending_at_data
 from sardonyx._base.versions import installed
 from sardonyx._compare.tensors import difference
 from sardonyx._export.export import export
@@ -144,7 +146,9 @@ class SardonyxExporter(HfExporter):
         result, read = _read_in_eager(model, inputs)
         values = {name: inputs[name] for name in sorted(read)}
         try:
-            program = _captured(model, inputs, config, read=values)
+            # Numbers that the model reads are fixed where they decide what it computes.
+            with ending_at_data() if values else nullcontext():
+                program = _captured(model, inputs, config, read=values)
         except OnnxExporterError as error:
             if not values:
                 raise

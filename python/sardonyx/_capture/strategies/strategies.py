@@ -16,6 +16,7 @@ from sardonyx._capture.patches.symbolic_bools import bools_decided, function_wan
 from sardonyx._capture.shapes.dynamic_shapes import DynamicShapes
 from sardonyx._capture.torchscript.scripted import check_numbers, readings_of
 from sardonyx._torch_private import export as torch_export
+from sardonyx._torch_private.fake_tensors import caches_disabled
 
 from .draft import draft
 
@@ -72,7 +73,8 @@ def strategies(
         import torch
 
         conditions = plain_conditions() if strict else contextlib.nullcontext()
-        with torch.no_grad(), around(), conditions:
+        caches = caches_disabled() if dynamic.any_dynamic else contextlib.nullcontext()
+        with torch.no_grad(), around(), conditions, caches:
             return torch.export.export(
                 source,
                 args,
@@ -158,6 +160,8 @@ def strategies(
         yield Strategy("torch.export of what torch.jit.trace saw", exported_trace)
     if any(isinstance(attempt.error, SpecializedBranchError) for attempt in attempts):
         return
+    if is_by_data and not may_trace:
+        return  # draft export would decide it by the example's data, which is rejected
     yield Strategy(
         "draft export",
         lambda: draft(

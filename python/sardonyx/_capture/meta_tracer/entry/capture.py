@@ -131,15 +131,17 @@ def _captured(
     from sardonyx._capture.meta_tracer.tracer.module_dtypes import conversions_recorded
     from sardonyx._capture.meta_tracer.tracer.tracer import FunctionObserver, Recorder, run
     from sardonyx._torch_private import non_strict, operators, pytree, sizes
+    from sardonyx._torch_private.fake_tensors import caches_disabled
 
     from .program import QuickProgram, QuickSignature
     from .signature import Placeholders, output_specs
 
     _check(model)
     example = generic_inputs(args, kwargs, leaves)
-    given = non_strict.FakeInputs.of(
-        model, *example, dynamic_shapes, may_be_empty=size_branches and _may_be_empty(leaves)
-    )
+    with caches_disabled():  # FakeKernels remembers what operators gave
+        given = non_strict.FakeInputs.of(
+            model, *example, dynamic_shapes, may_be_empty=size_branches and _may_be_empty(leaves)
+        )
     fake_mode = given.fake_mode
     _join_sizes(given.leaves, leaves)
     placeholders = Placeholders(model, given)
@@ -189,7 +191,9 @@ def _captured(
     finish(recorder.graph)
     # Not a GraphModule, which writes code of the graph that nobody runs: a fifth of the time.
     graph_module: Any = SimpleNamespace(graph=recorder.graph, meta={})
-    solve(fake_mode, lambda: given.solve(graph_module), by_model)
+    # Behind branches, an answer holds for one side alone.
+    left = set() if size_branches else _left_to_model(given.leaves, leaves)
+    doubt = solve(fake_mode, lambda: given.solve(graph_module), by_model, left)
     sig = QuickSignature(placeholders.specs, output_specs(recorder.graph))
     ranges = given.ranges(graph_module, sig)
     if samples is not None:
@@ -206,6 +210,7 @@ def _captured(
         example_inputs=(given.args, given.kwargs) if example[0] is args else (args, kwargs),
         export=export,
         notes=ways.notes(),
+        doubt=doubt,
     )
 
 
@@ -226,6 +231,22 @@ class _Changes(NamedTuple):
 def _may_be_empty(leaves: Sequence[Leaf]) -> bool:
     """Whether a size may be 0."""
     return any(wanted.least == 0 for leaf in leaves for wanted in leaf.dims.values())
+
+
+_LEFT_TO_MODEL = (ConstantDimPolicy.LEFT_TO_MODEL, ConstantDimPolicy.MAY_VARY)
+
+
+def _left_to_model(inputs: Sequence[Any], leaves: Sequence[Leaf]) -> set[Any]:
+    """The symbols of sizes that the model may fix, as the user says it of each of them."""
+    left: set[Any] = set()
+    others: set[Any] = set()
+    for value, leaf in zip(inputs, leaves, strict=False):
+        for axis, wanted in leaf.dims.items():
+            size = value if axis == SCALAR else size_of(value, axis)
+            if hasattr(size, "node"):
+                known = left if wanted.policy in _LEFT_TO_MODEL else others
+                known |= size.node.expr.free_symbols
+    return left - others
 
 
 def _join_sizes(inputs: Sequence[Any], leaves: Sequence[Leaf]) -> None:

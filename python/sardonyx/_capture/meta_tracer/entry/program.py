@@ -44,6 +44,9 @@ class QuickProgram:
     example_inputs: tuple[tuple[Any, ...], dict[str, Any]]
     export: Callable[[], ExportedProgram] = field(repr=False)
     notes: Sequence[Diagnostic] = ()
+    # What an operator asks that fixes sizes which the user leaves to the model. Another capture may
+    # not ask it.
+    doubt: str = ""
     told_by_torch: Sequence[Diagnostic] = ()  # by that export; `notes` are of this program
     _exported: ExportedProgram | None = field(default=None, repr=False)
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from sardonyx._capture.meta_tracer.symbolic.evaluation import evaluator
-from sardonyx._capture.meta_tracer.symbolic.size_samples import Row, truth_of
+from sardonyx._capture.meta_tracer.symbolic.size_tables import Row, truth_of
 from sardonyx._capture.meta_tracer.symbolic.sizes import key
 from sardonyx._torch_private import questions as torch_questions
 from sardonyx._torch_private import sizes as torch_sizes

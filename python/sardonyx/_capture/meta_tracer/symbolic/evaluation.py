@@ -50,7 +50,7 @@ _FUNCTIONS = {
 # As they are while no model is captured, where others take symbolic sizes, too.
 _OF_PYTHON = {"max": max, "min": min}
 # PyTorch's names for functions of the module math.
-_OF_MATH = "OpaqueUnaryFn_"
+OF_MATH = "OpaqueUnaryFn_"
 _MAX_TERMS = 5_000
 
 
@@ -115,8 +115,8 @@ class _Lines:
         names = [self.name_of(arg) for arg in args]
         if kind in _FUNCTIONS:
             return f"{_FUNCTIONS[kind]}({', '.join(names)})"
-        if kind.startswith(_OF_MATH) and hasattr(math, kind.removeprefix(_OF_MATH)):
-            return f"math.{kind.removeprefix(_OF_MATH)}({', '.join(names)})"
+        if kind.startswith(OF_MATH) and hasattr(math, kind.removeprefix(OF_MATH)):
+            return f"math.{kind.removeprefix(OF_MATH)}({', '.join(names)})"
         if kind == "ModularIndexing":
             return "{} // {} % {}".format(*names)
         if kind not in _OPERATORS:

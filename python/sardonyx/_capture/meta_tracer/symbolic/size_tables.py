@@ -7,13 +7,14 @@ does in microseconds what Python does in milliseconds.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .evaluation import evaluator
+from .evaluation import OF_MATH, evaluator
 from .relations import at_sizes
 
 # A size for each symbol.
@@ -23,6 +24,8 @@ Column = NDArray[Any]
 
 # Larger integers may overflow in numpy, and not in Python.
 _MAX_INTEGER = 1 << 62
+# Larger ones numpy rounds where it compares them with real numbers, and divides them.
+_MAX_EXACT = 1 << 53
 _MAX_STEPS = 5_000
 
 
@@ -167,11 +170,11 @@ class _Values(NamedTuple):
 
 
 class _UnsupportedError(Exception):
-    """An operator, or a number, that numpy's integers don't have."""
+    """An operator, or a number, with which numpy computes otherwise than Python."""
 
 
 def _values(expression: Any, table: SizeTable) -> _Values | None:
-    """Those of an expression of integers; None of others."""
+    """Those of an expression; None where numpy computes otherwise than Python."""
     steps = _steps(expression)
     if steps is None or not len(table):
         return None
@@ -189,9 +192,10 @@ def _values(expression: Any, table: SizeTable) -> _Values | None:
                 if np.any(is_zero):
                     is_known &= ~is_zero
                     operands[1] = operands[1]._replace(numbers=np.where(is_zero, 1, divisor))
-            result = step.operation(*operands)
-            if result.largest > _MAX_INTEGER:
-                return None
+            with np.errstate(all="ignore"):
+                result = step.operation(*operands)
+            if result.unknown is not None:
+                is_known &= ~result.unknown
             made.append(result)
     except _UnsupportedError:
         return None
@@ -200,7 +204,12 @@ def _values(expression: Any, table: SizeTable) -> _Values | None:
 
 class _Operand(NamedTuple):
     numbers: Column
-    largest: int  # the amount of none is above it
+    largest: int  # the amount of no integer is above it
+    unknown: Column | None = None  # the rows in which there is no value
+
+    @property
+    def is_real(self) -> bool:
+        return self.numbers.dtype.kind == "f"
 
 
 class _Step(NamedTuple):
@@ -213,52 +222,95 @@ class _Step(NamedTuple):
 
 
 def _leaf(leaf: Any, table: SizeTable) -> _Operand:
-    if isinstance(leaf, (bool, int)):
-        return _Operand(np.asarray(leaf), abs(int(leaf)))
+    if isinstance(leaf, (bool, int, float)):
+        return _operand(np.asarray(leaf), abs(int(leaf)))
     if leaf not in table.columns:
         raise _UnsupportedError
-    return _Operand(table.columns[leaf], table.largest(leaf))
+    return _operand(table.columns[leaf], table.largest(leaf))
+
+
+def _operand(numbers: Column, largest: int, unknown: Column | None = None) -> _Operand:
+    """Integers, truths, or real numbers, which have to be finite."""
+    if numbers.dtype.kind == "f":
+        if not np.isfinite(numbers).all():
+            raise _UnsupportedError
+        largest = 0
+    if largest > _MAX_INTEGER or numbers.dtype.kind == "O":
+        raise _UnsupportedError
+    return _Operand(numbers, largest, unknown)
+
+
+def _check_exact(operands: Sequence[_Operand]) -> None:
+    """That numpy's real numbers have the integers among these."""
+    if any(each.is_real for each in operands) and any(
+        each.largest > _MAX_EXACT for each in operands
+    ):
+        raise _UnsupportedError
+
+
+def _joined(function: np.ufunc, operands: Sequence[_Operand], largest: int) -> _Operand:
+    if largest > _MAX_INTEGER:
+        raise _UnsupportedError
+    _check_exact(operands)
+    return _operand(functools.reduce(function, (each.numbers for each in operands)), largest)
 
 
 def _sum(*operands: _Operand) -> _Operand:
-    largest = sum(each.largest for each in operands)
-    return _exact(np.add, operands, largest)
+    return _joined(np.add, operands, sum(each.largest for each in operands))
 
 
 def _product(*operands: _Operand) -> _Operand:
-    largest = 1
-    for each in operands:
-        largest *= max(each.largest, 1)  # of the factors so far, too
-    return _exact(np.multiply, operands, largest)
+    # Each factor counts: of the product of those so far, too.
+    largest = math.prod(max(each.largest, 1) for each in operands)
+    return _joined(np.multiply, operands, largest)
 
 
-def _exact(function: np.ufunc, operands: Sequence[_Operand], largest: int) -> _Operand:
-    if largest > _MAX_INTEGER:
+def _power(*factors: _Operand) -> _Operand:
+    _check_whole(factors)  # Python's power of real numbers is no product
+    return _product(*factors)
+
+
+def _check_whole(operands: Sequence[_Operand]) -> None:
+    if any(each.is_real for each in operands):
         raise _UnsupportedError
-    return _Operand(functools.reduce(function, (each.numbers for each in operands)), largest)
 
 
 def _quotient(value: _Operand, divisor: _Operand) -> _Operand:
-    return _Operand(value.numbers // divisor.numbers, value.largest + 1)
+    _check_whole((value, divisor))
+    return _operand(value.numbers // divisor.numbers, value.largest + 1)
 
 
 def _remainder(value: _Operand, divisor: _Operand) -> _Operand:
-    return _Operand(value.numbers % divisor.numbers, divisor.largest)
+    _check_whole((value, divisor))
+    return _operand(value.numbers % divisor.numbers, divisor.largest)
+
+
+def _ratio(value: _Operand, divisor: _Operand) -> _Operand:
+    if max(value.largest, divisor.largest) > _MAX_EXACT:
+        raise _UnsupportedError
+    return _operand(np.true_divide(value.numbers, divisor.numbers), 0)
 
 
 def _amount(value: _Operand) -> _Operand:
-    return _Operand(np.abs(value.numbers), value.largest)
+    return _operand(np.abs(value.numbers), value.largest)
+
+
+def _real(value: _Operand) -> _Operand:
+    return _operand(value.numbers.astype(np.float64), 0)
 
 
 def _extreme(function: np.ufunc) -> Callable[..., _Operand]:
     def chosen(*operands: _Operand) -> _Operand:
-        return _exact(function, operands, max(each.largest for each in operands))
+        if len({each.is_real for each in operands}) > 1:
+            raise _UnsupportedError  # Python gives the operand as it is
+        return _joined(function, operands, max(each.largest for each in operands))
 
     return chosen
 
 
 def _truth(function: np.ufunc) -> Callable[..., _Operand]:
     def compared(*operands: _Operand) -> _Operand:
+        _check_exact(operands)
         return _Operand(functools.reduce(function, (each.numbers for each in operands)), 1)
 
     return compared
@@ -268,16 +320,45 @@ def _denied(value: _Operand) -> _Operand:
     return _Operand(np.logical_not(value.numbers), 1)
 
 
+def _by_python(function: Callable[..., int | float]) -> Callable[..., _Operand]:
+    """The function of each row, as Python rounds it."""
+
+    def computed(*operands: _Operand) -> _Operand:
+        columns = np.broadcast_arrays(*(each.numbers for each in operands))
+        values: dict[tuple[Any, ...], Any] = {}
+        found = []
+        for row in zip(*(each.ravel().tolist() for each in columns), strict=True):
+            if row not in values:
+                values[row] = _value(function, row)
+            found.append(values[row])
+        unknown = np.array([each is None for each in found]).reshape(columns[0].shape)
+        numbers = np.array([0 if each is None else each for each in found])
+        largest = max((abs(int(each)) for each in values.values() if each is not None), default=0)
+        return _operand(numbers.reshape(columns[0].shape), largest, unknown)
+
+    return computed
+
+
+def _value(function: Callable[..., int | float], arguments: tuple[Any, ...]) -> Any:
+    try:
+        return function(*arguments)
+    except (ArithmeticError, ValueError):
+        return None
+
+
 # By the names of sympy's and PyTorch's classes.
 _OPERATIONS: dict[str, Callable[..., _Operand]] = {
     "Add": _sum,
     "Mul": _product,
-    "Pow": _product,  # of so many factors
-    "PowByNatural": _product,
+    "Pow": _power,  # of so many factors
+    "PowByNatural": _power,
     "FloorDiv": _quotient,
     "CleanDiv": _quotient,
     "Mod": _remainder,
     "PythonMod": _remainder,
+    "IntTrueDiv": _ratio,
+    "FloatTrueDiv": _ratio,
+    "ToFloat": _real,
     "Abs": _amount,
     "Max": _extreme(np.maximum),
     "Min": _extreme(np.minimum),
@@ -290,16 +371,22 @@ _OPERATIONS: dict[str, Callable[..., _Operand]] = {
     "And": _truth(np.logical_and),
     "Or": _truth(np.logical_or),
     "Not": _denied,
+    "RoundToInt": _by_python(round),
+    "TruncToInt": _by_python(int),
+    "FloorToInt": _by_python(math.floor),
+    "CeilToInt": _by_python(math.ceil),
+    "FloatPow": _by_python(math.pow),
 }
-_DIVISIONS = frozenset({"FloorDiv", "CleanDiv", "Mod", "PythonMod"})
+_DIVISIONS = frozenset({
+    "FloorDiv", "CleanDiv", "Mod", "PythonMod", "IntTrueDiv", "FloatTrueDiv"
+})  # fmt: skip
 _POWERS = frozenset({"Pow", "PowByNatural"})
 _MAX_EXPONENT = 8
 
 
 @functools.lru_cache(maxsize=4_000)
 def _steps(expression: Any) -> tuple[_Step, ...] | None:
-    """The operations that compute an expression, each part once; None where some is not of
-    integers."""
+    """The operations that compute an expression, each part once; None where some is not known."""
     steps: list[_Step] = []
     places: dict[Any, int] = {}
 
@@ -323,16 +410,25 @@ def _step(part: Any, place: Callable[[Any], int]) -> _Step:
         return _Step(int(part), None, (), divides=False)
     if kind in {"BooleanTrue", "BooleanFalse"}:
         return _Step(bool(part), None, (), divides=False)
+    if part.is_Float and part.is_finite:
+        return _Step(float(part), None, (), divides=False)
     if part.is_Symbol:
         if not part.is_integer:
             raise _UnsupportedError
         return _Step(part, None, (), divides=False)
-    if kind not in _OPERATIONS:
-        raise _UnsupportedError
+    operation = _OPERATIONS.get(kind) or _of_math(kind)
     args = part.args
     if kind in _POWERS:
         if not (args[1].is_Integer and 1 <= args[1] <= _MAX_EXPONENT):
             raise _UnsupportedError
         args = (args[0],) * int(args[1])
     operands = tuple(place(each) for each in args)
-    return _Step(None, _OPERATIONS[kind], operands, divides=kind in _DIVISIONS)
+    return _Step(None, operation, operands, divides=kind in _DIVISIONS)
+
+
+def _of_math(kind: str) -> Callable[..., _Operand]:
+    """What is named after a function of the module math."""
+    function = getattr(math, kind.removeprefix(OF_MATH), None) if kind.startswith(OF_MATH) else None
+    if function is None:
+        raise _UnsupportedError
+    return _by_python(function)

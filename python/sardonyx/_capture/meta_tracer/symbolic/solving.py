@@ -43,15 +43,22 @@ def hearing_fixed_sizes(hear: Callable[[Collection[str]], None]) -> Iterator[Non
         _hearing.remove(hear)
 
 
-def solve(fake_mode: Any, by_torch: Callable[[], None], by_model: Collection[Any] = ()) -> None:
+def solve(
+    fake_mode: Any,
+    by_torch: Callable[[], None],
+    by_model: Collection[Any] = (),
+    left_to_model: Collection[Any] = (),
+) -> str:
     """Runs torch.export's own check, which raises where the user said otherwise of a size.
 
     Declines questions whose answer fixes sizes in ways that the program's ranges do not say, but
-    for those that the model asked.
+    for those that the model asked. Where such a question is of the symbols `left_to_model` alone,
+    it is returned in words; empty where there is none.
     """
     env = fake_mode.shape_env
     if env is None:
-        return
+        return ""
+    doubt = ""
     # Bounds of sizes that no equation fixes are needed only for suggestions, which torch.export
     # reports. Equations that sympy cannot solve make torch.export fail: `x / 320 == x // 40 // 8`
     # says what x is divided by, and fixes nothing. They are checked below with the other guards.
@@ -77,7 +84,11 @@ def solve(fake_mode: Any, by_torch: Callable[[], None], by_model: Collection[Any
             names = torch_sizes.names_of_sizes(env, known.free_symbols)
             for hear in _hearing:
                 hear(names)
-            raise DeclinedError(f"the model asks of its sizes whether {relation}")
+            text = f"the model asks of its sizes whether {relation}"
+            if not (relation.free_symbols | known.free_symbols).issubset(left_to_model):
+                raise DeclinedError(text)
+            doubt = doubt or text
+    return doubt
 
 
 # How ShapeEnv begins the messages of assertions that were questions.
