@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "base/diagnostic.h"
 #include "bindings.h"
 #include "onnx/graph/ir.h"
+#include "onnx/graph/shared_memory.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx::bindings {
@@ -32,6 +34,19 @@ void set_size(Model& model, const std::string& name, std::size_t axis, std::int6
     for (onnx::ValueInfo* value : *values)
       if (value->name == name && value->has_rank && axis < value->shape.size())
         value->shape[axis] = size;
+}
+
+// Whether an input and an output of these names may be one buffer.
+bool may_share_memory(const Model& model, const std::string& input, const std::string& output) {
+  const onnx::Graph& graph = *model.internal().graph;
+  const auto by_name = [](const std::vector<onnx::ValueInfo*>& values, const std::string& name) {
+    const auto found =
+        std::ranges::find_if(values, [&name](const auto* value) { return value->name == name; });
+    return found == values.end() ? nullptr : *found;
+  };
+  const onnx::ValueInfo* before = by_name(graph.inputs, input);
+  const onnx::ValueInfo* after = by_name(graph.outputs, output);
+  return before != nullptr && after != nullptr && onnx::may_share_memory(*before, *after);
 }
 
 std::vector<onnx::Node*> cache_readers(const Model& model) {
@@ -110,6 +125,9 @@ void quantize_caches(Model& model, std::int64_t bits, const Scales& scales) {
 void bind_caches(nb::module_& module) {
   module.def("set_size", &set_size, "model"_a, "name"_a, "axis"_a, "size"_a,
              "Says the size of an axis of an input or output.");
+  module.def(
+      "may_share_memory", &may_share_memory, "model"_a, "past"_a, "present"_a,
+      "Whether a runtime may write an output over an input's memory, in any order of nodes.");
   module.def(
       "cache_rotations", &rotations, "model"_a,
       "(past keys, past values, rotated width, whether pairs are neighbors) of the operators "

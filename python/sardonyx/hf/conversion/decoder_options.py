@@ -16,7 +16,7 @@ from sardonyx._model.program import ONNXProgram
 from sardonyx.hf.base.caches import PAST, POSITION, PRESENT
 from sardonyx.hf.base.parts import Part, variants
 from sardonyx.hf.components.static_caches import StaticCache
-from sardonyx.hf.output.genai import is_for, shares_cache, takes_drafts
+from sardonyx.hf.output.genai import is_for, keys_and_values, shares_cache, takes_drafts
 
 from .quantized_cache import CacheQuantization
 
@@ -200,7 +200,7 @@ class DecoderOptions:
         if not option:
             return
         native = program._native
-        caches = [name for name, _, _ in native.inputs if name.startswith(PAST)]
+        caches = keys_and_values(native)
         if not caches:
             raise _without_buffer(part, option, "there is no cache")
         if not shares_cache(native):

@@ -338,13 +338,13 @@ class Job:
         from sardonyx.hf.components.architecture import parts_of
         from sardonyx.hf.output import genai
 
-        one_width = genai.is_for(self._target.runtime)
+        for_genai = genai.is_for(self._target.runtime)
         programs: dict[str, ONNXProgram] = {}
         static = self._decoder.captured_cache(self._target.runtime)
-        wanted_parts = parts_of(model, chosen, self._sentences, one_width, static)
+        wanted_parts = parts_of(model, chosen, self._sentences, for_genai, static)
         for wanted in self._decoder.one(self._adapters.one(wanted_parts)):
             part, program = self._write_part(wanted, model, placed, staging, report)
-            if one_width and chosen.with_past:
+            if for_genai and chosen.with_past:
                 self._describe_for_genai(program, part, model, staging, report)
             programs[part.name] = program
         self._check_dims()
@@ -377,6 +377,7 @@ class Job:
                 f"onnxruntime-genai does not run {type(model).__name__}: {reason}",
                 "--runtime onnxruntime exports it for ONNX Runtime itself",
             )
+        report.notes += genai.notes(program._native)
         file, runtime = f"{part.name}.onnx", self._target.runtime
         stages = [each for each in report.parts if each.file in report.pipeline]
         genai.write_genai_config(
