@@ -10,12 +10,6 @@
 namespace sardonyx::onnx {
 namespace {
 
-// The node of the graph that has the reader in it, or in a body.
-const Node* in_graph(const Node* node, const Graph* graph) {
-  while (node != nullptr && node->graph != graph) node = node->graph->owner;
-  return node;
-}
-
 // Operators that runtimes do not compute: their results are the same memory.
 bool is_view(const Node& node) {
   static constexpr std::string_view kViews[] = {"Reshape", "Squeeze", "Unsqueeze", "Flatten",
@@ -32,7 +26,7 @@ bool updates_in_place(const Node& node) {
 // The nodes of the graph that read the value's memory.
 void add_readers(const ValueInfo& value, const Graph* graph, std::vector<const Node*>& readers) {
   for (const Use& use : value.uses) {
-    const Node* reader = in_graph(use.node, graph);
+    const Node* reader = ancestor_in(graph, use.node);
     const bool passes_on = reader == use.node && use.index == 0 && is_view(*reader);
     if (passes_on && reader->output() != nullptr && reader->output()->returns.empty())
       add_readers(*reader->output(), graph, readers);
