@@ -37,8 +37,8 @@ _DECODERS = """
 ## Decoders
 
 With their KV cache, or *without a cache* if transformers has none for them, in ONNX Runtime, and
-with `--runtime onnxruntime-genai` in onnxruntime-genai. The latter supports caches of keys and
-values only, not models with other states. *model builder* marks those that onnxruntime-genai's own
+with `--runtime onnxruntime-genai` in onnxruntime-genai. The latter keeps keys and
+values, and two states for each layer. *model builder* marks those that onnxruntime-genai's own
 model builder supports.
 """
 _OTHERS = """

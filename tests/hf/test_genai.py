@@ -169,16 +169,6 @@ def test_rows_that_are_padded_are_verified_too(tmp_path: Path) -> None:
     assert report.verified["equal"] == report.verified["tokens"] == 40
 
 
-def test_states_are_not_for_it(tmp_path: Path) -> None:
-    config = transformers.MambaConfig(
-        hidden_size=16, state_size=4, num_hidden_layers=1, vocab_size=100, time_step_rank=4
-    )
-    with pytest.raises(sardonyx.ProgramError, match="SX2009"):
-        sardonyx.hf.export(
-            transformers.MambaForCausalLM(config), tmp_path / "out", runtime="onnxruntime-genai"
-        )
-
-
 def assert_its_tokens(model: Any, out: Path, batch: int, steps: int = STEPS) -> None:
     prompt = torch.randint(3, 90, (batch, 5), generator=torch.Generator().manual_seed(batch))
     on_cpu = genai.Config(str(out))

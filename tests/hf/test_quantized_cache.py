@@ -113,6 +113,22 @@ def test_scales_of_keys_are_for_any_position(checkpoint: Path, tmp_path: Path) -
     assert bool((keys.abs() <= 127.5 * scale).all())
 
 
+def test_values_somewhat_larger_than_the_prompts_are_not_clipped(
+    checkpoint: Path, tmp_path: Path
+) -> None:
+    prompt = torch.tensor([5, 6, 7])
+    sardonyx.hf.export(
+        checkpoint, tmp_path / "out", runtime="onnxruntime-genai", cache_type="int8",
+        cache_prompts=[prompt],
+    )  # fmt: skip
+    scale = scales_of(tmp_path / "out")["past_key_values.1.value.scale"]
+    model = transformers.LlamaForCausalLM.from_pretrained(checkpoint).eval()
+    with torch.no_grad():
+        values = model(prompt[None], use_cache=True).past_key_values.layers[1].values
+    largest = values.abs().amax(dim=(0, 2), keepdim=True)
+    torch.testing.assert_close(scale * 127, 1.1 * largest, rtol=1e-4, atol=1e-6)
+
+
 def test_prompts_are_texts_where_there_is_a_tokenizer(
     checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

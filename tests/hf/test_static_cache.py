@@ -29,6 +29,25 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saved(model, tmp_path_factory.mktemp("static") / "model")
 
 
+def test_genai_counts_the_past_by_the_mask(tmp_path: Path) -> None:
+    """A decoder that asks its cache how many tokens there were, for learned positions."""
+    torch.manual_seed(0)
+    config = transformers.BartConfig(
+        d_model=32, decoder_layers=2, decoder_attention_heads=2, decoder_ffn_dim=48,
+        encoder_layers=2,
+        vocab_size=100, max_position_embeddings=64, is_decoder=True, is_encoder_decoder=False,
+        bos_token_id=1, eos_token_id=2, pad_token_id=0, decoder_start_token_id=1,
+        forced_eos_token_id=None,
+    )  # fmt: skip
+    out = tmp_path / "out"
+    model = transformers.BartForCausalLM(config).eval()
+    sardonyx.hf.export(model, out, runtime="onnxruntime-genai", static_cache=PLACES)
+    for batch in (1, 2):
+        assert_its_tokens(model, out, batch)
+    settings = json.loads((out / "genai_config.json").read_text())
+    assert settings["search"]["past_present_share_buffer"] is True
+
+
 @pytest.mark.parametrize("split", [None, 2])
 def test_genai_writes_into_one_buffer(checkpoint: Path, split: Any, tmp_path: Path) -> None:
     out = tmp_path / "out"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import gguf, kernels, models, outputs, registration, tracing, weights
+from . import gguf, kernels, models, mtp, outputs, registration, tracing, weights
 from .probing import Probe, has
 
 
@@ -38,6 +38,7 @@ _PROBES = (
     kernels.WRAPPERS,
     tracing.MASKS,
     tracing.NOTHING_KEPT,
+    mtp.HEADS,
 )
 
 

@@ -33,11 +33,11 @@ def parts_of(
     model: torch.nn.Module,
     chosen: ExportChoice,
     sentences: SentencePooling | None = None,
-    one_width: bool = False,
+    paired: bool = False,
     static: StaticCache | None = None,
 ) -> Iterator[Part]:
     """The parts, as optimum has them; `sentences` is how embeddings of sentences are made,
-    `one_width` whether the runtime keeps keys and values that are equally wide, and `static` the
+    `paired` whether the runtime is onnxruntime-genai, which keeps caches in pairs, and `static` the
     cache of a decoder that is to have one size. SX2012 for that of other models."""
     config = model.config
     encodes = bool(getattr(config, "is_encoder_decoder", False))
@@ -46,7 +46,7 @@ def parts_of(
     elif sentences is not None:
         yield sentence_part(model, config, chosen.task, sentences)
     elif chosen.with_past and not encodes:
-        yield decoder_part(model, config, one_width, static=static)
+        yield decoder_part(model, config, paired, static=static)
     elif chosen.task.generates and encodes:
         yield from encoder_decoders.parts(model, config, chosen)
     else:

@@ -12,6 +12,7 @@ from sardonyx._base.errors import UsageError, refusal
 from sardonyx._transformers_private.caches import cache_parameter, new_cache, returned_cache
 from sardonyx.hf.base.caches import PAST_LENGTH, POSITION, CacheLayout, layout_of
 from sardonyx.hf.base.example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors, token_ids
+from sardonyx.hf.base.paired_caches import in_pairs
 from sardonyx.hf.base.parts import EMBEDDINGS, Part, accepted
 from sardonyx.hf.base.settings import setting
 from sardonyx.hf.inputs.frames import TokenFrames, frames_of
@@ -59,6 +60,8 @@ class Decoder(torch.nn.Module):
             former = self._static.give(cache, position, self.model)
             if (mask := given.get("attention_mask")) is not None:
                 given["attention_mask"] = self._static.mask(mask, position, tokens.shape[1])
+        elif not _grows(self._layout) and (mask := given.get("attention_mask")) is not None:
+            given["attention_mask"] = mask[:, -tokens.shape[1] :]
         if "input_ids" in given:
             given["input_ids"] = self._frames.taken(given["input_ids"])
         result = self.model(**given, **{self._argument: cache}, use_cache=True)
@@ -71,15 +74,16 @@ class Decoder(torch.nn.Module):
 def decoder_part(
     model: torch.nn.Module,
     config: Any,
-    one_width: bool = False,
+    paired: bool = False,
     *,
     name: str = "model",
     change: Callable[[Tensors, Dims], tuple[Tensors, Dims]] | None = None,
     static: StaticCache | None = None,
 ) -> Part:
-    """The decoder with its cache. With `one_width`, which some runtimes need, keys and values have
-    the same width. `change` returns the inputs to use in place of its own. With `static`, the cache
-    has one size. Raises SX2009 where its cache cannot be flattened into tensors."""
+    """The decoder with its cache. With `paired`, it has the form that onnxruntime-genai keeps, and
+    a mask goes over all tokens of a text. `change` returns the inputs to use in place of its own.
+    With `static`, the cache has one size. Raises SX2009 where its cache cannot be flattened into
+    tensors."""
     taken = accepted(model)
     argument = cache_parameter(model)
     if argument is None:
@@ -98,9 +102,12 @@ def decoder_part(
         if not frames.codes:
             raise
         layout, loops = _layout(model, config, argument, frames)
-    if one_width:
-        layout = layout.of_one_width()
-    inputs = [_inputs(config, taken, layout, length, frames.codes) for length in (1, _LENGTH)]
+    if paired:
+        layout = in_pairs(layout)
+    inputs = [
+        _inputs(config, taken, layout, length, frames.codes, whole_mask=paired)
+        for length in (1, _LENGTH)
+    ]
     if static is not None:
         static = static.of(layout, model)
         checked = replace(static, places=CHECKED_PLACES)
@@ -237,16 +244,27 @@ def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict
     return found
 
 
+def _grows(layout: CacheLayout) -> bool:
+    return any(PAST_LENGTH in each.shape for each in layout.tensors)
+
+
 def _inputs(
-    config: Any, taken: set[str], layout: CacheLayout, length: int, codes: int
+    config: Any,
+    taken: set[str],
+    layout: CacheLayout,
+    length: int,
+    codes: int,
+    *,
+    whole_mask: bool,
 ) -> tuple[Tensors, Dims]:
     """Tokens after a past, with a mask over both, or over the tokens where the past has no length:
-    models that keep a state alone hide with it what the state takes in."""
+    models that keep a state alone hide with it what the state takes in. With `whole_mask`, it is
+    over both for these, too."""
     rows = {0: BATCH} if length == 1 else {0: BATCH, 1: LENGTH}
     inputs: Tensors = {"input_ids": token_ids(config, _BATCH, length, codes=codes)}
     dims: Dims = {"input_ids": rows}
     if "attention_mask" in taken:
-        grows = any(PAST_LENGTH in each.shape for each in layout.tensors)
+        grows = whole_mask or _grows(layout)
         inputs["attention_mask"] = torch.ones(
             _BATCH, _PAST + length if grows else length, dtype=torch.int64
         )

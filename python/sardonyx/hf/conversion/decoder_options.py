@@ -16,7 +16,7 @@ from sardonyx._model.program import ONNXProgram
 from sardonyx.hf.base.caches import PAST, POSITION, PRESENT
 from sardonyx.hf.base.parts import Part, variants
 from sardonyx.hf.components.static_caches import StaticCache
-from sardonyx.hf.output.genai import is_for, shares_cache, takes_drafts
+from sardonyx.hf.output.genai import is_for, keys_and_values, shares_cache, takes_drafts
 
 from .quantized_cache import CacheQuantization
 
@@ -33,6 +33,7 @@ class DecoderOptions:
         last_logits: whether logits are of the last token alone.
         hidden_states: whether what the head reads is an output, too.
         draft: the folder of a checkpoint that proposes tokens.
+        mtp: a head for multi-token prediction of transformers', which reads the hidden states.
         cache: how keys and values are quantized; None where they are not.
         static_cache: for how many tokens the cache has places; None for one that grows.
     """
@@ -43,6 +44,7 @@ class DecoderOptions:
     draft: Path | None = None
     static_cache: int | None = None
     cache: CacheQuantization | None = None
+    mtp: Any = None
 
     def check(self, adapted: bool, runtime: str) -> None:
         """SX1001 for a number that makes no sense, for adapters of a model of several files, and
@@ -63,10 +65,11 @@ class DecoderOptions:
                 UsageError,
             )
 
-        if self.draft is not None:
-            self._check_draft(runtime)
+        if self.draft is not None or self.mtp is not None:
+            self._check_draft(runtime, "--draft" if self.draft is not None else "mtp")
 
-    def _check_draft(self, runtime: str) -> None:
+    def _check_draft(self, runtime: str, option: str) -> None:
+        """`option`: the one that drafts, which errors name."""
         if not is_for(runtime):
             raise refusal(
                 "SX1001",
@@ -82,14 +85,18 @@ class DecoderOptions:
                 "another --provider, or no --draft",
                 UsageError,
             )
-        others = {"--split": self.split is not None, "--last-logits": self.last_logits}
-        option = next((name for name, is_given in others.items() if is_given), None)
-        if option is not None:
+        others = {
+            "--split": self.split is not None,
+            "--last-logits": self.last_logits,
+            "mtp": self.mtp is not None and option == "--draft",
+        }
+        other = next((name for name, is_given in others.items() if is_given), None)
+        if other is not None:
             raise refusal(
                 "SX1001",
-                f"--draft and {option} exclude each other: the runtime checks the tokens of a "
+                f"{option} and {other} exclude each other: the runtime checks the tokens of one "
                 "draft by the logits of one file for all of them",
-                f"leave {option} out",
+                f"leave {other} out",
                 UsageError,
             )
 
@@ -200,7 +207,7 @@ class DecoderOptions:
         if not option:
             return
         native = program._native
-        caches = [name for name, _, _ in native.inputs if name.startswith(PAST)]
+        caches = keys_and_values(native)
         if not caches:
             raise _without_buffer(part, option, "there is no cache")
         if not shares_cache(native):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import UsageError, refusal
+from sardonyx.hf.base.paired_caches import is_state
 from sardonyx.hf.checkpoints.checkpoint import read_checkpoint
 from sardonyx.hf.output import genai
 
@@ -55,7 +56,9 @@ def _other_vocabulary(folder: Path, why: str) -> Exception:
 
 def add_draft(folder: Path, draft: Report, report: Report) -> None:
     """Has the runtime's configuration in `folder` name the draft, which was exported to a folder in
-    it. Both read the same text, so that it is as long as either takes."""
+    it. Both read the same text, so that it is as long as either takes. SX2012 where one of them
+    cannot go back to an earlier token."""
+    _check_rewinds({"the model": report, "the draft": draft})
     own = _read(folder)
     other = _read(folder / FOLDER)
     decoder = other["model"]["decoder"]
@@ -72,6 +75,21 @@ def add_draft(folder: Path, draft: Report, report: Report) -> None:
             file.unlink()
     report.draft = decoder["filename"]
     report.notes += [f"draft: {note}" for note in draft.notes]
+
+
+def _check_rewinds(reports: dict[str, Report]) -> None:
+    """SX2012 for models with states, which do not forget a rejected token, and for those that take
+    one token at a time."""
+    for which, report in reports.items():
+        inputs = {name: shape for part in report.parts for name, shape in part.inputs.items()}
+        why = "has states" if any(map(is_state, inputs)) else "takes one token at a time"
+        if why == "has states" or list(inputs["input_ids"][1:]) == [1]:
+            raise refusal(
+                "SX2012",
+                f"--draft: {which} {why}, and the runtime takes back the tokens that are rejected",
+                "leave --draft out",
+                UsageError,
+            )
 
 
 def _read(folder: Path) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from sardonyx.hf.base.caches import PAST_LENGTH
 from sardonyx.hf.base.example import BATCH, Dims
 from sardonyx.hf.base.experts import all_experts
 from sardonyx.hf.base.parts import Part
+from sardonyx.hf.output.genai import is_for
 
 # Under which name parts hold the model.
 _PREFIX = "model."
@@ -296,13 +297,16 @@ def finished(
         either = "|".join(re.escape(name) for name in sorted(there))
         precision = replace(precision, keep=[*precision.keep, f"^(?:{either})$"])
     dims = dim_names(program)
-    return optimize(
+    report = optimize(
         program,
         runtime=target.runtime,
         precision=precision,
         fixed={name: number for name, number in target.fixed.items() if name in dims},
         max_sizes={name: number for name, number in target.max_sizes.items() if name in dims},
     ).report
+    if is_for(target.runtime):
+        _native.count_past_by_mask(program._native, "attention_mask", "input_ids")
+    return report
 
 
 def dim_names(program: ONNXProgram) -> set[str]:

@@ -219,6 +219,7 @@ class Job:
             )  # fmt: skip
         chosen = choose(config, self._task, type(model))
         self._check_draft(config, None, False)
+        self._check_mtp(config)
         self._adapters.read(model)
         chosen, notes = self._settled(model, chosen)
         self._settings = settings_of(config.to_dict()) if hasattr(config, "to_dict") else {}
@@ -231,6 +232,7 @@ class Job:
             if getattr(model, "generation_config", None) is not None:
                 model.generation_config.save_pretrained(staging)
             self._add_draft(staging, report, False)
+            self._add_mtp(staging, model, report)
             if verify:
                 # Values in few bits are put into it.
                 own = copy.deepcopy(model) if self._values else model
@@ -250,11 +252,29 @@ class Job:
             return
         from .drafting import FOLDER, add_draft
 
-        job = Job(
-            staging / FOLDER, False, None, self._target, self._progress,
-            adapters=Adapters([], []), decoder=self._decoder.of_draft(),
-        )  # fmt: skip
+        job = self._of_companion(staging / FOLDER, self._decoder.of_draft())
         add_draft(staging, job.of_folder(self._decoder.draft, trusted, False), report)
+
+    def _of_companion(self, folder: Path, decoder: DecoderOptions) -> Job:
+        """The export of what runs next to the model."""
+        return Job(
+            folder, False, None, self._target, self._progress,
+            adapters=Adapters([], []), decoder=decoder,
+        )  # fmt: skip
+
+    def _check_mtp(self, config: Any) -> None:
+        if self._decoder.mtp is not None:
+            from .mtp import check_head
+
+            check_head(self._decoder.mtp, config, self._target.precision)
+
+    def _add_mtp(self, staging: Path, model: Any, report: Report) -> None:
+        """Exports the head that predicts further tokens, in the same precision."""
+        if self._decoder.mtp is not None:
+            from .mtp import FOLDER, add_head
+
+            job = self._of_companion(staging / FOLDER, type(self._decoder)())
+            add_head(staging, model, self._decoder.mtp, report, job._write_part)
 
     def _watch_values(self, verify: bool) -> None:
         from sardonyx.hf.checkpoints.dequantized_reference import DequantizedValues
@@ -338,13 +358,13 @@ class Job:
         from sardonyx.hf.components.architecture import parts_of
         from sardonyx.hf.output import genai
 
-        one_width = genai.is_for(self._target.runtime)
+        for_genai = genai.is_for(self._target.runtime)
         programs: dict[str, ONNXProgram] = {}
         static = self._decoder.captured_cache(self._target.runtime)
-        wanted_parts = parts_of(model, chosen, self._sentences, one_width, static)
+        wanted_parts = parts_of(model, chosen, self._sentences, for_genai, static)
         for wanted in self._decoder.one(self._adapters.one(wanted_parts)):
             part, program = self._write_part(wanted, model, placed, staging, report)
-            if one_width and chosen.with_past:
+            if for_genai and chosen.with_past:
                 self._describe_for_genai(program, part, model, staging, report)
             programs[part.name] = program
         self._check_dims()
@@ -377,6 +397,7 @@ class Job:
                 f"onnxruntime-genai does not run {type(model).__name__}: {reason}",
                 "--runtime onnxruntime exports it for ONNX Runtime itself",
             )
+        report.notes += genai.notes(program._native)
         file, runtime = f"{part.name}.onnx", self._target.runtime
         stages = [each for each in report.parts if each.file in report.pipeline]
         genai.write_genai_config(

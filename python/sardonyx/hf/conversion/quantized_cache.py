@@ -20,6 +20,9 @@ from sardonyx.hf.evaluation.sessions import MODEL, Sessions
 CACHE_TYPES = {"int8": 8, "int4": 4}
 CACHE_SCALES = ("channel", "tensor")
 _LARGEST = {8: 127.0, 4: 7.0}
+# By how much values may exceed the largest ones of the prompts without being clipped. In 8 bits,
+# clipping a value costs more than a tenth coarser steps for all; in 4 bits it is the other way.
+_HEADROOM = {8: 1.1, 4: 1.0}
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class CacheQuantization:
             largest[keys] = _of_any_angle(largest[keys], rotated, neighbors)
             for name in (keys, values):
                 most = largest[name] if self.scales == "channel" else largest[name].amax()
-                scale = torch.where(most > 0, most / _LARGEST[bits], 1.0)
+                scale = torch.where(most > 0, _HEADROOM[bits] * most / _LARGEST[bits], 1.0)
                 scales[name] = scale.flatten().tolist()
         _native.quantize_caches(program._native, bits, scales)
 

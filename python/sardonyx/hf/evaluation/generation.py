@@ -14,6 +14,7 @@ from sardonyx._runtime.values import dtype_of_runtime
 from sardonyx.hf.base.caches import PAST, PAST_LENGTH, POSITION, PRESENT
 from sardonyx.hf.base.example import BATCH, Tensors, codes_of
 from sardonyx.hf.base.media import MEDIA, Medium
+from sardonyx.hf.base.paired_caches import is_state
 from sardonyx.hf.base.parts import EMBEDDINGS
 from sardonyx.hf.components.encoder_decoders import (
     ENCODER,
@@ -54,9 +55,11 @@ def decode(
     """Tokens [batch, length] of a decoder, the prompt included, until all rows end with `end`."""
     if ids.shape[0] > 1 and model.inputs("model")["input_ids"][0] == 1:
         return _row_by_row(model, ids, mask, steps, end)
-    last_logits = model.outputs("model")["logits"][1] == 1
-    if last_logits and model.tokens_first and mask is not None and bool((mask == 0).any()):
-        # Padded on the right, a row's last token is not its last place.
+    # Padded on the right, a row's last token is not its last place, and states take in padding.
+    needs_last = model.outputs("model")["logits"][1] == 1 or any(
+        map(is_state, model.inputs("model"))
+    )
+    if needs_last and model.tokens_first and mask is not None and bool((mask == 0).any()):
         return _row_by_row(model, ids, mask, steps, end, padded=False)
     given = {} if mask is None else {"attention_mask": mask}
     return decode_with_media(model, ids, given, steps, end, part="model")

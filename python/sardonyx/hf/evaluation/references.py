@@ -23,13 +23,15 @@ def of_pytorch(
     model: torch.nn.Module, inputs: Tensors, run: Callable[[torch.nn.Module, Tensors], T]
 ) -> list[T]:
     """What `run` makes of the model and the inputs in float64, in float32 by PyTorch's plain
-    kernels, where the later of equal scores is taken for the higher, and of inputs that are off by
-    a few units in their last place; what the model's code does not go with is left out."""
+    kernels, where the later or the earlier of equal scores is taken for the higher, and of inputs
+    that are off by a few units in their last place; what the model's code does not go with is left
+    out."""
     nudged: list[Any] = [
         functools.partial(_nudged, units=units, seed=seed) for seed, units in enumerate(_UNITS)
     ]
+    ties = [functools.partial(_with_ties_broken, last_first=last) for last in (True, False)]
     found = []
-    for attempt in (_in_float64, _by_plain_kernels, _with_ties_turned, *nudged):
+    for attempt in (_in_float64, _by_plain_kernels, *ties, *nudged):
         with contextlib.suppress(Exception):
             found.append(attempt(model, inputs, run))
     return found
@@ -80,17 +82,22 @@ _HIGHEST = (torch.topk, torch.Tensor.topk)
 _ORDERS = (torch.argsort, torch.Tensor.argsort)
 
 
-class _TiesTurned(TorchFunctionMode):
-    """Breaks ties in the other order: of equal elements, the last ones come first.
+class _TiesBroken(TorchFunctionMode):
+    """Breaks ties by the order of elements: of equal ones, the last or the first ones come first.
 
-    PyTorch does not specify which of equal elements topk and argsort take first. Ties are common
-    among scores after a ReLU, from which sparse attention takes the highest.
+    PyTorch does not specify which of equal elements topk and argsort take first; ONNX takes the
+    first ones. Ties are common among scores after a ReLU, from which sparse attention takes the
+    highest.
     """
+
+    def __init__(self, *, last_first: bool) -> None:
+        super().__init__()
+        self._last_first = last_first
 
     def __torch_function__(
         self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        """The call, of elements in reverse where it is one for the highest."""
+        """The call, by a stable order where it is one for the highest."""
         kwargs = kwargs or {}
         if function in _HIGHEST:
             names: tuple[str, ...] = ("input", "k", "dim", "largest", "sorted")
@@ -99,19 +106,31 @@ class _TiesTurned(TorchFunctionMode):
         else:
             return function(*args, **kwargs)
         given = dict(zip(names, args, strict=False)) | kwargs
-        values: torch.Tensor = given.pop("input")
-        axis = given.get("dim", -1)
-        last = values.shape[axis] - 1
-        if function in _ORDERS:
-            return last - torch.argsort(values.flip(axis), **{**given, "stable": True})
-        highest, places = torch.topk(values.flip(axis), **given)
-        return torch.return_types.topk((highest, last - places))
+        values, axis = given["input"], given.get("dim", -1)
+        is_topk = function in _HIGHEST
+        descending = given.get("largest", True) if is_topk else given.get("descending", False)
+        places = self._order(values, axis, descending)
+        if not is_topk:
+            return places
+        places = places.narrow(axis, 0, given["k"])
+        return torch.return_types.topk((values.gather(axis, places), places))
+
+    def _order(self, values: torch.Tensor, axis: int, descending: bool) -> torch.Tensor:
+        if not self._last_first:
+            return torch.argsort(values, dim=axis, descending=descending, stable=True)
+        turned = values.flip(axis)
+        order = torch.argsort(turned, dim=axis, descending=descending, stable=True)
+        return values.shape[axis] - 1 - order
 
 
-def _with_ties_turned(
-    model: torch.nn.Module, inputs: Tensors, run: Callable[[torch.nn.Module, Tensors], T]
+def _with_ties_broken(
+    model: torch.nn.Module,
+    inputs: Tensors,
+    run: Callable[[torch.nn.Module, Tensors], T],
+    *,
+    last_first: bool,
 ) -> T:
-    with _TiesTurned():
+    with _TiesBroken(last_first=last_first):
         return run(model, inputs)
 
 

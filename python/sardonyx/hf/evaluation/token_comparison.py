@@ -56,7 +56,7 @@ def tokens(model: torch.nn.Module, loaded: ExportedFolder) -> dict[str, Any]:
                 same = max(same, _same(cached, got, _PROMPT))
         if same < _TOKENS:
             text = {"ids": ids, "mask": mask}
-            if _differs_from_itself(model, text, same, never):
+            if differs_from_itself(model, text, same, never):
                 unsure.append(f"token {same} at batch {batch}: PyTorch differs from itself there")
                 equal += same
                 continue
@@ -118,7 +118,7 @@ def tokens_after_media(
                 f"token {same} after {batch} {kind}: PyTorch has others after each alone, and "
                 "these are the same"
             )
-        elif _differs_from_itself(model, {"ids": ids, "mask": mask}, same, never, beside):
+        elif differs_from_itself(model, {"ids": ids, "mask": mask}, same, never, beside):
             found.setdefault("unsure", []).append(
                 f"token {same} after {kind} at batch {batch}: PyTorch differs from itself there"
             )
@@ -149,7 +149,7 @@ def tokens_of_encoder(
     return {"tokens": 2 * steps, "equal": equal, "different": different}
 
 
-def _differs_from_itself(
+def differs_from_itself(
     model: torch.nn.Module,
     text: Tensors,
     same: int,

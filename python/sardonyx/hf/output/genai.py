@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sardonyx import _native
+from sardonyx.hf.base.caches import PAST, PRESENT
+from sardonyx.hf.base.paired_caches import PAIRED_STATES, is_state
 from sardonyx.hf.output.report import ExportedPart
 
 NAME = "genai_config.json"
@@ -31,8 +33,8 @@ _TYPE = "decoder"
 _PIPELINE_TYPE = "decoder-pipeline"
 _STATES = "hidden_states"
 _FED = ("input_ids", "attention_mask", "position_ids")
-_PAST = "past_key_values.%d."
-_PRESENT = "present.%d."
+_PAST = f"{PAST}%d."
+_PRESENT = f"{PRESENT}%d."
 _SEARCH = ("do_sample", "num_beams", "repetition_penalty", "temperature", "top_k", "top_p")
 
 
@@ -48,24 +50,39 @@ def takes_drafts(runtime: str) -> bool:
 
 def declined(model: _native.Model, optional: Collection[str] = ()) -> str:
     """Why the runtime does not run a decoder; empty where it does. It knows tokens, and a cache of
-    keys and values that have one shape in all layers. It leaves `optional` inputs out."""
+    pairs by layer: keys and values of one shape, and two states that have the same shapes in all
+    layers. It leaves `optional` inputs out."""
     shapes = {name: shape or [] for name, _, shape in model.inputs if name not in optional}
-    caches = {n: s for n, s in shapes.items() if n.startswith("past_key_values.")}
+    caches = {n: s for n, s in shapes.items() if n.startswith(PAST)}
     others = [name for name in shapes if name not in caches and name not in _FED]
     if others or "input_ids" not in shapes:
         return f"it knows no input {', '.join(others) or 'but input_ids'}"
     if len(shapes["input_ids"]) != 2:
         return "its tokens are frames of several codes"
-    if shapes["input_ids"][1:] == [1]:
-        return "it passes prompts at once, and the model's own code takes one token at a time"
-    layers = len(caches) // 2
-    wanted = {_PAST % n + kind for n in range(layers) for kind in ("key", "value")}
-    if not caches or wanted != set(caches):
-        odd = sorted(set(caches) - wanted) or sorted(wanted - set(caches))
-        return f"it keeps keys and values of every layer, not {', '.join(odd[:3])}"
-    if len({(shape[1], shape[3]) for shape in caches.values()}) > 1:
-        return "its layers have different numbers of heads"
+    odd = [name for name in caches if _partner(name) not in caches]
+    if odd or not caches:
+        return f"it keeps pairs of keys and values or of states, not {', '.join(odd[:3]) or 'none'}"
+    if any(shapes[name][1::2] != shapes[_partner(name)][1::2] for name in caches if is_key(name)):
+        return "its keys have another number of heads, or another width, than its values"
+    return _declined_states(model, {n: s for n, s in caches.items() if is_state(n)})
+
+
+def _declined_states(model: _native.Model, states: Mapping[str, Sequence[object]]) -> str:
+    """Why the runtime does not keep the states: it has one buffer for each, which the model reads
+    and writes, and does not ask for shapes of each layer."""
+    for kind in PAIRED_STATES:
+        found = {tuple(shape[1:]) for name, shape in states.items() if name.endswith(kind)}
+        if len(found) > 1 or not all(isinstance(size, int) for size in next(iter(found), ())):
+            return f"its {kind} has no shape that is that of all layers"
+    for name in states:
+        if not _native.may_share_memory(model, name, name.replace(PAST, PRESENT, 1)):
+            return f"it writes {name} in place, and the model may read it after that"
     return ""
+
+
+def takes_one_token(model: _native.Model) -> bool:
+    """Whether the model's own code takes one token at a time."""
+    return any(name == "input_ids" and (shape or [])[1:] == [1] for name, _, shape in model.inputs)
 
 
 def write_genai_config(
@@ -103,7 +120,7 @@ def genai_config(
     layers, heads, head_size = _cache(model)
     length = context_length(config)
     text = config.get_text_config()
-    attention_heads = getattr(text, "num_attention_heads", None) or heads
+    attention_heads = _number(text, "num_attention_heads") or heads
     return {
         "model": {
             "type": _TYPE,
@@ -128,6 +145,8 @@ def genai_config(
         "search": {
             "max_length": length,
             "past_present_share_buffer": shares_cache(model),
+            # A prompt goes through it in pieces of so many tokens.
+            **({"chunk_size": 1} if takes_one_token(model) else {}),
             **_search(generation),
         },
     }
@@ -152,16 +171,41 @@ def _of_pipeline(settings: dict[str, Any], stages: Sequence[ExportedPart]) -> No
 def shares_cache(model: _native.Model) -> bool:
     """Whether past and present keys and values may be one buffer: GroupQueryAttention alone writes
     new ones behind the old, and what else reads the past would see the whole buffer."""
-    caches = [name for name, _, _ in model.inputs if name.startswith("past_key_values.")]
+    caches = keys_and_values(model)
     readers = {reader for name in caches for reader in _native.readers(model, name)}
     return readers == {("com.microsoft", "GroupQueryAttention")}
 
 
+def keys_and_values(model: _native.Model) -> list[str]:
+    """The inputs that hold tokens: all of the cache but states."""
+    names = [name for name, _, _ in model.inputs if name.startswith(PAST)]
+    return [name for name in names if not is_state(name)]
+
+
+def is_key(name: str) -> bool:
+    """Whether the input is keys of a layer."""
+    return name.startswith(PAST) and name.endswith(".key")
+
+
+def _partner(name: str) -> str:
+    """The other input of a pair; empty for what is of none."""
+    layer, _, kind = name.removeprefix(PAST).rpartition(".")
+    pairs = (("key", "value"), PAIRED_STATES)
+    others = {a: b for pair in pairs for a, b in (pair, pair[::-1])}
+    return f"{PAST}{layer}.{others[kind]}" if kind in others and layer.isdigit() else ""
+
+
 def _cache(model: _native.Model) -> tuple[int, int, int]:
-    """Layers, and of the first one heads of keys and values and their size."""
-    shapes = [shape for name, _, shape in model.inputs if name.endswith(".key")]
+    """Layers with keys and values, and of the first one heads and their size; layers with states,
+    and ones, where there is none."""
+    shapes = [shape for name, _, shape in model.inputs if is_key(name)]
     first = shapes[0] if shapes else None
-    if first is None or not isinstance(first[1], int) or not isinstance(first[3], int):
+    if first is None:
+        states = [name for name, _, _ in model.inputs if is_state(name)]
+        if not states:
+            raise ValueError("the model has no cache")
+        return len(states) // 2, 1, 1
+    if not isinstance(first[1], int) or not isinstance(first[3], int):
         raise ValueError("the model has no cache of keys and values of known sizes")
     return len(shapes), first[1], first[3]
 
@@ -185,10 +229,35 @@ def _outputs(model: _native.Model) -> dict[str, str]:
 def context_length(config: Any) -> int:
     """The tokens of the longest text that the model was made for."""
     for name in ("max_position_embeddings", "n_positions", "max_seq_len"):
-        value = getattr(config.get_text_config(), name, None)
-        if isinstance(value, int) and value > 0:
+        value = _number(config.get_text_config(), name)
+        if value is not None and value > 0:
             return value
     return 2048
+
+
+def _number(config: Any, name: str) -> int | None:
+    """A number of a configuration; None where it has none, or one for each layer."""
+    try:
+        value = getattr(config, name, None)
+    except Exception:  # transformers' for what differs from layer to layer
+        return None
+    return value if isinstance(value, int) else None
+
+
+def notes(model: _native.Model) -> list[str]:
+    """What the runtime cannot do with the model that it does with others."""
+    found = []
+    if takes_one_token(model):
+        found.append(
+            "onnxruntime-genai runs it for one sequence at a time, and passes prompts token by "
+            "token: the model's own code takes one token at a time"
+        )
+    elif any(is_state(name) for name, _, _ in model.inputs):
+        found.append(
+            "prompts of one batch must be of one length: onnxruntime-genai fills shorter ones at "
+            "the end, and states take in what fills them"
+        )
+    return found
 
 
 def _special_tokens(config: Any, generation: Any) -> dict[str, int | list[int]]:

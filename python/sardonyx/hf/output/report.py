@@ -46,6 +46,7 @@ class Report:
         static_cache: the tokens that the cache has places for; 0 for a cache that grows.
         cache_type: the type of keys and values where they are quantized; empty otherwise.
         draft: the file of the model that proposes tokens; empty where there is none.
+        mtp: the file of the head that predicts further tokens; empty where there is none.
         pipeline: the files that are run one after another, each with what those before it made,
             where the model is split; empty otherwise.
         notes: what is worth knowing: dims that the model makes constant, weights that were
@@ -67,6 +68,7 @@ class Report:
     static_cache: int = 0
     cache_type: str = ""
     draft: str = ""
+    mtp: str = ""
     pipeline: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     verified: dict[str, Any] = field(default_factory=dict)
@@ -91,6 +93,8 @@ class Report:
         lines += [f"  {name}: a LoRA adapter" for name in self.adapters]
         if self.draft:
             lines.append(f"  {self.draft}: a model that proposes tokens")
+        if self.mtp:
+            lines.append(f"  {self.mtp}: a head that predicts further tokens")
         lines += [f"  note: {note}" for note in self.notes]
         if self.verified:
             lines.append("  verified: " + ", ".join(f"{k} {v}" for k, v in self.verified.items()))

@@ -1,0 +1,13 @@
+// Whether an input and an output of a model may be one buffer.
+#pragma once
+
+#include "onnx/graph/ir.h"
+
+namespace sardonyx::onnx {
+
+// Whether a runtime may write `output` of the main graph, which is as large as `input` of it, over
+// the input's memory: all that reads the input has run by then, in any order that the graph allows,
+// or it is what makes the output, element by element.
+bool may_share_memory(const ValueInfo& input, const ValueInfo& output);
+
+}  // namespace sardonyx::onnx
