@@ -20,7 +20,7 @@ from .patches.recurrences import whole_recurrences
 from .patches.recurrent import whole_recurrent_operators
 from .patches.spacing import linspace_of_sizes
 from .patches.tensor_indices import plain_indices
-from .shapes.missing_shapes import shapes_of_least_squares
+from .shapes.missing_shapes import shapes_of_fake_quantization, shapes_of_least_squares
 from .shapes.shape_tensors import shapes_as_tensors
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def capturing(model: torch.nn.Module | None = None, keywords: Iterable[str] = ()
         whole_recurrences(model),
         whole_recurrent_operators(),
         shapes_of_least_squares(),
+        shapes_of_fake_quantization(),
         shapes_as_tensors(),
         unvalidated_distributions(),
         plain_indices(),
