@@ -19,8 +19,9 @@ from .patches.quotients import divmod_of_sizes
 from .patches.recurrences import whole_recurrences
 from .patches.recurrent import whole_recurrent_operators
 from .patches.spacing import linspace_of_sizes
+from .patches.spectra import istft_of_sizes
 from .patches.tensor_indices import plain_indices
-from .shapes.missing_shapes import shapes_of_least_squares
+from .shapes.missing_shapes import shapes_of_fake_quantization, shapes_of_least_squares
 from .shapes.shape_tensors import shapes_as_tensors
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def capturing(model: torch.nn.Module | None = None, keywords: Iterable[str] = ()
         whole_recurrences(model),
         whole_recurrent_operators(),
         shapes_of_least_squares(),
+        shapes_of_fake_quantization(),
         shapes_as_tensors(),
         unvalidated_distributions(),
         plain_indices(),
@@ -49,6 +51,7 @@ def capturing(model: torch.nn.Module | None = None, keywords: Iterable[str] = ()
         torch_sizes.negative_divisors_rounded(),
         torch_sizes.floors_left_as_they_are(),
         linspace_of_sizes(),
+        istft_of_sizes(),
         generators_left_out(),
     ):
         yield

@@ -92,6 +92,11 @@ def functions_of_torch() -> Any:
     return native()._VariableFunctions
 
 
+def functions_by_name() -> Any:
+    """The module by which torch.nn looks functions up."""
+    return importlib.import_module("torch._VF")
+
+
 def function_table() -> dict[int, str]:
     """By the id of a function of Python, the operator that TorchScript calls for it."""
     table: dict[int, str] = importlib.import_module("torch.jit._builtins")._get_builtin_table()

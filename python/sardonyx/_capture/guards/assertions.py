@@ -34,6 +34,18 @@ def asking_of_data() -> FrameType | None:
     return asking_frame(_OF_TORCH, _OURS)
 
 
+def answer_that_passes() -> bool | None:
+    """What a truth that is asked for now has to be, where the model raises otherwise; None where it
+    goes on in either case, or where an operator asks."""
+    asking = asking_of_data()
+    return None if asking is None else _passing(asking, by_call=False)
+
+
+def _passing(asking: FrameType, *, by_call: bool) -> bool | None:
+    callers = [each for each in frames_of_model() if each is not asking]
+    return answer_that_goes_on([asking, *callers], asked_by_call=by_call)
+
+
 def note_of_check(place: Place) -> Diagnostic:
     """That the program leaves out what is checked there."""
     return Diagnostic(
@@ -79,8 +91,7 @@ class DroppedAssertions:
         return None if asking is None else self._answered(asking, by_call=False)
 
     def _answered(self, asking: FrameType, *, by_call: bool) -> bool | None:
-        callers = [each for each in frames_of_model() if each is not asking]
-        answer = answer_that_goes_on([asking, *callers], asked_by_call=by_call)
+        answer = _passing(asking, by_call=by_call)
         if answer is not None and (place := user_place()) is not None:
             self._places.setdefault(place)
         return answer

@@ -13,6 +13,7 @@ from sardonyx._capture.patches.patching import Replacement, replaced
 from sardonyx._capture.source_location import Place, user_place
 from sardonyx._torch_private import torchscript
 
+from .assertions import answer_that_passes
 from .specializations import Specializations
 
 # Methods by which Python learns elements.
@@ -64,7 +65,8 @@ def telling_of_elements(specializations: Specializations) -> Iterator[None]:
             if not torchscript.is_tracing():
                 return method(tensor, *args, **kwargs)
             place = user_place()
-            if _decides(name, tensor):
+            passing = answer_that_passes() if name == "__bool__" else None
+            if passing is None and _decides(name, tensor):
                 specializations.elements.append(place or Place("", 0))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -73,6 +75,9 @@ def telling_of_elements(specializations: Specializations) -> Iterator[None]:
                 # mode of torch's functions stands between, which calls this once more.
                 if name == "__len__" and isinstance(result, torch.Tensor):
                     result = number(result)
+            if passing is not None and result is passing and place is not None:
+                specializations.checks.append(place)
+                return result
             for each in caught:
                 file, line = (place.file, place.line) if place else (each.filename, each.lineno)
                 warnings.warn_explicit(each.message, each.category, file, line)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.source_location import Place
 
+from .assertions import note_of_check
+
 
 class SpecializedBranchError(RuntimeError):
     """The program would have only one branch of data-dependent control flow."""
@@ -19,11 +21,13 @@ class Specializations:
     """`python`: lines of Python whose control flow is specialized to the example. `scripted`:
     data-dependent branches and loops of scripted functions, which must never be specialized.
     `elements`: the lines of `python` that depend on elements of tensors, not on sizes. `keeping`:
-    how many calls are running of operators that ask tensors for integers which tracing keeps."""
+    how many calls are running of operators that ask tensors for integers which tracing keeps.
+    `checks`: lines that only raise where the example's data or sizes are others."""
 
     python: list[Place] = field(default_factory=list)
     scripted: list[Place] = field(default_factory=list)
     elements: list[Place] = field(default_factory=list)
+    checks: list[Place] = field(default_factory=list)
     keeping: int = 0
 
     @contextmanager
@@ -36,8 +40,9 @@ class Specializations:
             self.keeping -= 1
 
     def notes(self) -> list[Diagnostic]:
-        """A warning for each line of Python."""
-        return [
+        """A warning for each line of Python, and a note for each check."""
+        checks = [note_of_check(place) for place in dict.fromkeys(self.checks)]
+        return checks + [
             Diagnostic(
                 "SX1013",
                 f"the example's data or sizes decide here, for all inputs of the model: {place}",

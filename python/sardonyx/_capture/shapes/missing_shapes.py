@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._torch_private import operators
@@ -20,6 +20,48 @@ def shapes_of_least_squares() -> Iterator[None]:
 
     with operators.shape_function(torch.ops.aten.linalg_lstsq.default, _least_squares):
         yield
+
+
+# Fake quantization, whose kernels PyTorch has for processors alone: of those with a mask, and of
+# those without, all results are of the input's shape.
+_MASKED = (
+    "fake_quantize_per_tensor_affine_cachemask",
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+    "fake_quantize_per_channel_affine_cachemask",
+)
+_LEARNABLE = (
+    "_fake_quantize_learnable_per_tensor_affine",
+    "_fake_quantize_learnable_per_channel_affine",
+)
+
+
+@contextmanager
+def shapes_of_fake_quantization() -> Iterator[None]:
+    """Within it, models after quantization-aware training can be captured with dynamic sizes."""
+    import torch
+
+    with ExitStack() as stack:
+        for names, function in ((_MASKED, _quantized_and_mask), (_LEARNABLE, _quantized)):
+            for name in names:
+                overload = getattr(torch.ops.aten, name).default
+                stack.enter_context(operators.shape_function(overload, function))
+        yield
+
+
+def _quantized_and_mask(
+    mode: Any, _operator: Any, x: torch.Tensor, *_: Any, **__: Any
+) -> tuple[torch.Tensor, torch.Tensor]:
+    import torch
+
+    with mode:
+        return torch.empty_like(x), torch.empty_like(x, dtype=torch.bool)
+
+
+def _quantized(mode: Any, _operator: Any, x: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
+    import torch
+
+    with mode:
+        return torch.empty_like(x)
 
 
 def _least_squares(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,7 +23,7 @@ def unrecorded() -> Iterator[None]:
 @contextmanager
 def checks_of_sizes() -> Iterator[None]:
     """Within it, torch._check takes comparisons of sizes, which are tensors while a model is
-    traced."""
+    traced, and what recurrent layers check is not recorded."""
     holder, name = state.check_with()
     check = getattr(holder, name)
 
@@ -32,5 +33,23 @@ def checks_of_sizes() -> Iterator[None]:
                 cond = bool(cond)
         check(error_type, cond, message)
 
-    with replaced([Replacement(holder, name, checked)]):
+    recurrent = [
+        Replacement(layer, _CHECKS_OF_RECURRENT, _unrecorded(vars(layer)[_CHECKS_OF_RECURRENT]))
+        for layer in (torch.nn.RNNBase, torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU)
+        if _CHECKS_OF_RECURRENT in vars(layer)
+    ]
+    with replaced([Replacement(holder, name, checked), *recurrent]):
         yield
+
+
+# Of a recurrent layer, what compares the sizes of its arguments, and gives nothing.
+_CHECKS_OF_RECURRENT = "check_forward_args"
+
+
+def _unrecorded(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        with unrecorded():
+            return function(*args, **kwargs)
+
+    return called

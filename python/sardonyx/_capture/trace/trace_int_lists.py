@@ -64,6 +64,11 @@ def _replacements(
             for name, value in list(vars(module).items()):
                 if type(value) in _BUILTINS and (other := others.get(value)) is not None:
                     yield Replacement(module, name, other)
+    # torch.nn calls some by a module that looks them up: torch._VF._pad_packed_sequence.
+    named = torchscript.functions_by_name()
+    for name in dir(torchscript.functions_of_torch()):
+        if (other := others.get(getattr(torch, name, None))) is not None:
+            yield Replacement(named, name, other)
 
 
 def _stand_ins(specializations: Specializations) -> Mapping[Any, Any]:

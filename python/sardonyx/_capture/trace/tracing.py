@@ -16,6 +16,7 @@ from sardonyx._capture.guards.data_dependence import telling_of_elements
 from sardonyx._capture.guards.specializations import Specializations
 from sardonyx._capture.patches.restoration import module_kept
 from sardonyx._capture.patches.spacing import own_linspace
+from sardonyx._capture.patches.spectra import own_istft
 from sardonyx._capture.shapes.dim_spec import Leaf, in_call_order, sources_of
 from sardonyx._capture.shapes.dynamic_shapes import bound_inputs
 from sardonyx._capture.source_location import Place
@@ -54,6 +55,7 @@ def traced(
             _tracer_warnings(specializations),
             buffers_put_back(model),
             own_linspace(),
+            own_istft(),
             numbers_kept_in_lists(specializations),
             checks_of_sizes(),
             numbers_kept_in_calls() as made,
@@ -103,6 +105,7 @@ def program_of_trace(
         buffers_put_back(model),
         _attached(model, run),
         own_linspace(),
+        own_istft(),
         numbers_kept_in_lists(specializations),
         checks_of_sizes(),
         numbers_kept_in_calls() as made,
