@@ -77,6 +77,17 @@ def test_what_an_operator_asks_is_a_warning() -> None:
         sardonyx.export(Halves(), (torch.randn(2, 16),), dynamic_shapes=({1: Dim.AUTO},))
 
 
+class Shortened(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        count = x.shape[1]
+        return x[0, : -(count // 4)].unsqueeze(0).expand(count, -1).flatten()
+
+
+def test_a_check_of_what_a_slice_answered_is_none() -> None:
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match="an operator asks"):
+        sardonyx.export(Shortened(), (torch.randn(2, 3),), dynamic_shapes=({1: Dim.AUTO},))
+
+
 class Counted(torch.nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         count = x.shape[1]

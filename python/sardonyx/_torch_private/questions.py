@@ -126,7 +126,8 @@ CHECKS = Probe("checks of sizes", has(_NODE, "SymNode.expect_true"))
 def watching_checks(on_checked: Callable[[Any], None]) -> Iterator[None]:
     """Within it, `on_checked` is called with each relation of sizes beyond which an operator, or
     `torch._check`, raises. What capture asked and put off is checked in the program by itself, and
-    is left out."""
+    is left out. So is what the answers so far say: after `x[:end]` was captured for a positive end,
+    no tensor of that length is checked to have one."""
     if not CHECKS.available:
         yield
         return
@@ -138,7 +139,8 @@ def watching_checks(on_checked: Callable[[Any], None]) -> Iterator[None]:
     def expect(node: Any, *args: Any, **kwargs: Any) -> Any:
         nonlocal depth
         with CHECKS.watching():
-            if node.expr not in put_off:
+            is_new = node.expr.free_symbols and node.expr not in put_off
+            if is_new and not is_known(node.shape_env, node.expr):
                 on_checked(node.expr)
         depth += 1
         try:
