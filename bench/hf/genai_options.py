@@ -222,14 +222,22 @@ def _gap(model: torch.nn.Module, text: list[int], row: list[int]) -> tuple[float
     standard deviations of its logits, and where that is. None where they do not differ."""
     import torch
 
-    from sardonyx.hf.base.parts import fixed_arguments
+    from sardonyx.hf.base.parts import accepted, fixed_arguments
 
     places = [n for n, (a, b) in enumerate(zip(text, row, strict=False)) if a != b]
     if not places:
         return None if len(row) >= len(text) else (float("inf"), len(row))
     place = places[0]
+    ids = torch.tensor([text[:place]])
+    given = {
+        "input_ids": ids,
+        "attention_mask": torch.ones_like(ids),
+        "position_ids": torch.arange(place)[None],  # as greedy() has them
+    }
+    taken = accepted(model)
     with torch.no_grad():
-        result = model(torch.tensor([text[:place]]), **fixed_arguments(model))
+        feed = {name: value for name, value in given.items() if name in taken}
+        result = model(**feed, **fixed_arguments(model))
     logits = result.logits[0, -1].float()
     return float((logits[text[place]] - logits[row[place]]).abs() / logits.std()), place
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import onnx
 import pytest
 import torch
 import transformers
@@ -110,6 +111,17 @@ def test_keys_of_an_indexer_are_further_layers(tmp_path: Path) -> None:
     layers = [name for name in inputs if name.endswith(".key")]
     assert len(layers) == 5
     assert inputs["past_key_values.4.value"] == ["batch_size", 1, "past_sequence_length", 16]
+
+
+def test_quantized_keys_next_to_states(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    exported(made(bamba), out, cache_type="int8", cache_prompts=[torch.arange(3, 40)])
+    inputs = {
+        each.name: each.type.tensor_type for each in onnx.load(out / "model.onnx").graph.input
+    }
+    types = {name: each.elem_type for name, each in inputs.items()}
+    assert types["past_key_values.1.key"] == onnx.TensorProto.INT8
+    assert types["past_key_values.0.conv_state"] == onnx.TensorProto.FLOAT
 
 
 def test_no_draft_with_states(tmp_path: Path) -> None:

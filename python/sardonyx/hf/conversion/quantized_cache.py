@@ -68,9 +68,12 @@ class CacheQuantization:
         scratch.mkdir(parents=True, exist_ok=True)
         _native.write(program._native, os.fspath(scratch / f"{MODEL}.onnx"))
         sessions = Sessions(scratch)
+        kept = {name for pair in _native.cache_rotations(program._native) for name in pair[:2]}
         largest: dict[str, torch.Tensor] = {}
         for prompt in tokens_of(self.prompts, source):
             for name, value in run_prompt(sessions, prompt[:, :longest]).items():
+                if name not in kept:  # a state
+                    continue
                 most = value.float().abs().amax(dim=(0, 2))  # [heads, head_size]
                 largest[name] = torch.maximum(largest.get(name, most), most)
         bits = CACHE_TYPES[self.type]
