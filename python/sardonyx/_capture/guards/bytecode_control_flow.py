@@ -19,6 +19,7 @@ _ASKING_OF_BEFORE = frozenset(
     for name in dis.opmap
     if name in ("TO_BOOL", "COPY", "NOP") or (name.endswith(("_IF_TRUE", "_IF_FALSE", "_OR_POP")))
 )
+_ASSIGNING_TO_PARTS = ("STORE_SUBSCR", "STORE_SLICE")
 # Python 3.10 has no table of handlers: a function with any counts as one that catches everywhere.
 _TRIES = ("SETUP_FINALLY", "SETUP_ASYNC_WITH")
 
@@ -36,6 +37,13 @@ def answer_that_goes_on(frames: Sequence[FrameType], *, asked_by_call: bool) -> 
 def is_caught(frames: Iterable[FrameType]) -> bool:
     """Whether one of the frames would catch what is raised at its present instruction."""
     return any(_code(each.f_code).catches(each.f_lasti) for each in frames)
+
+
+def is_assigning_to_parts(frame: FrameType) -> bool:
+    """Whether `x[i] = y` runs there, which asks a tensor whether its first dimensions are 1."""
+    code = _code(frame.f_code)
+    place = code.places.get(frame.f_lasti)
+    return place is not None and code.instructions[place].opname in _ASSIGNING_TO_PARTS
 
 
 def asked_position(frame: FrameType) -> tuple[int, int] | None:

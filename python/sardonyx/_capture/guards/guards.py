@@ -31,7 +31,7 @@ from sardonyx._capture.source_location import (
 )
 from sardonyx._torch_private import questions as torch_questions
 
-from .bytecode_control_flow import answer_that_goes_on, is_caught
+from .bytecode_control_flow import answer_that_goes_on, is_assigning_to_parts, is_caught
 from .irrelevant_guards import is_immaterial, returns_the_same
 from .size_strings import is_computed_with, is_shown_alone, watched_strings
 
@@ -107,7 +107,7 @@ class SizeGuards:
 
     def _hear_of_few(self, relation: Any, answer: bool) -> None:
         """What is answered since captures take a free size for at least 2."""
-        frame = frame_of_model()
+        frame = frame_asking(relation)
         exceptions = () if frame is None else _exceptions(relation, answer)
         if frame is None or not exceptions or is_immaterial(frame):
             return
@@ -124,7 +124,7 @@ class SizeGuards:
         if len(relation.free_symbols) == 1 and _is_bound(relation):
             self._hear_bound(str(*relation.free_symbols))
             return  # the program's ranges say it
-        if (frame := frame_of_model()) is not None:
+        if (frame := frame_asking(relation)) is not None:
             place = user_place()
             if place and not _only_raises(place, frame):
                 self._note_code()
@@ -365,6 +365,16 @@ def asked_by_model() -> bool:
 def frame_of_model() -> FrameType | None:
     """Who asks about sizes, of the model or of layers; None where an operator does."""
     return asking_frame(_OF_TORCH, _OURS)
+
+
+def frame_asking(relation: Any) -> FrameType | None:
+    """Who of the model asks for its truth. Of a value that is assigned to a part of a tensor,
+    PyTorch asks whether its first dimensions are 1, which count for nothing then."""
+    frame = frame_of_model()
+    if frame is None or not is_assigning_to_parts(frame):
+        return frame
+    sides = getattr(relation, "args", ())
+    return None if len(sides) == 2 and 1 in sides else frame
 
 
 # Parts of torch between who asks about a size and what answers.

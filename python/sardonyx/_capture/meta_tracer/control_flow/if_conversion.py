@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import torch
 
 from sardonyx._capture.guards.convertible_ifs import ConvertibleIf, convertible_if
-from sardonyx._capture.guards.guards import frame_of_model
+from sardonyx._capture.guards.guards import frame_asking
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.meta.tensor import QuickTensor
 from sardonyx._capture.meta_tracer.symbolic.size_samples import Condition, SizeSamples
@@ -47,7 +47,7 @@ def stopping_at_convertible_ifs() -> Iterator[None]:
 
     def truth(node: Any) -> None:
         relation = torch_questions.relation_of(node)
-        if not getattr(relation, "free_symbols", ()) or (asking := frame_of_model()) is None:
+        if not getattr(relation, "free_symbols", ()) or (asking := frame_asking(relation)) is None:
             return
         if any(map(torch_sizes.is_of_data, relation.free_symbols)):
             return

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 from sardonyx._capture.guards.bytecode_control_flow import answer_that_goes_on
-from sardonyx._capture.guards.guards import frame_of_model
+from sardonyx._capture.guards.guards import frame_asking, frame_of_model
 from sardonyx._capture.guards.irrelevant_guards import is_immaterial
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes, fixes_sizes
@@ -90,7 +90,7 @@ class SizeBranches:
     def _truth(self, node: Any) -> bool | None:
         """The answer to a question of the model's own code; None where others give it."""
         relation = torch_questions.relation_of(node)
-        if not _is_of_sizes(relation) or (asking := frame_of_model()) is None:
+        if not _is_of_sizes(relation) or (asking := frame_asking(relation)) is None:
             return None
         self._asked[relation] += 1
         if self._asked[relation] > _MAX_ASKED:
