@@ -30,7 +30,11 @@ def model_with_head(**more: Any) -> tuple[Any, Any]:
     }  # fmt: skip
     torch.manual_seed(0)
     model = transformers.Glm4MoeForCausalLM(transformers.Glm4MoeConfig(**settings | more)).eval()
-    return model, MtpModel(model, 1).eval()
+    head = MtpModel(model, 1).eval()
+    for name, weights in head.named_parameters():
+        if ".mlp." in name:  # a new head has zeros and memory as it was for experts
+            torch.nn.init.normal_(weights, std=0.3)
+    return model, head
 
 
 def tokens_of(generator: Any, length: int) -> list[int]:
