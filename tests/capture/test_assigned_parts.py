@@ -1,5 +1,5 @@
-"""Values that are assigned to parts of tensors, of which PyTorch asks whether their first
-dimensions are 1. That is no branch of the model's."""
+"""Assignments to parts of tensors. PyTorch asks whether the first dimensions of the value are 1,
+which is no branch of the model's."""
 
 from __future__ import annotations
 

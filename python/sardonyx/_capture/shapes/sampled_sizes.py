@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sardonyx._capture.meta_tracer.symbolic.evaluation import evaluator
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
 
 from .dim_spec import TAKEN_FOR
@@ -62,3 +63,28 @@ def number_at(part: Any, sizes: Mapping[Any, int]) -> int | None:
         return part
     value = at_sizes(part, sizes)
     return int(value) if value is not None and value.is_Integer else None
+
+
+def values_at(value: Any, sizes: Mapping[Any, int]) -> Any:
+    """An operator's arguments or results at these sizes: tensors without data on the meta device,
+    and integers, in lists and dictionaries.
+
+    Raises ValueError, ArithmeticError or LookupError where a size has no value.
+    """
+    import torch
+
+    if isinstance(value, (list, tuple)):
+        return [values_at(each, sizes) for each in value]
+    if isinstance(value, dict):
+        return {name: values_at(each, sizes) for name, each in value.items()}
+    if isinstance(value, torch.Tensor):
+        shape = [values_at(each, sizes) for each in value.shape]
+        return torch.empty(shape, dtype=value.dtype, device="meta")
+    if not hasattr(value, "node"):
+        return value
+    expression = expression_of(value)
+    evaluate = evaluator(expression)  # compiled: sympy takes a hundred times longer
+    number = number_at(expression, sizes) if evaluate is None else evaluate(sizes)
+    if not isinstance(number, int):
+        raise ValueError(f"{value} has no value")
+    return number

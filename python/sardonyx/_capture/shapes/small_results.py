@@ -19,7 +19,7 @@ from sardonyx._torch_private.operators import is_overload
 from .dim_names import least_sizes
 from .dim_spec import Leaf
 from .node_warnings import warning_of
-from .sampled_sizes import expression_of, number_at, sampled_sizes
+from .sampled_sizes import expression_of, number_at, sampled_sizes, values_at
 
 if TYPE_CHECKING:
     import torch
@@ -82,7 +82,7 @@ def _is_broadcast(node: torch.fx.Node) -> bool:
 
 
 def _is_parted(node: torch.fx.Node) -> bool:
-    """Whether the operator gives as many tensors as sizes say, of which one is a computed number:
+    """Whether a computed size decides how many tensors the operator returns:
     `x.split(max(n * m - m, 1))`."""
     if not isinstance(node.meta.get("val"), (list, tuple)):
         return False
@@ -147,7 +147,7 @@ def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
     captured = [number_at(expression_of(size), sizes) for size in _sizes(node.meta.get("val"))]
     try:
         args, kwargs = torch.fx.node.map_arg(
-            (node.args, node.kwargs), lambda source: _at(source.meta.get("val"), sizes)
+            (node.args, node.kwargs), lambda source: values_at(source.meta.get("val"), sizes)
         )
         if "device" in kwargs:
             kwargs = {**kwargs, "device": "meta"}
@@ -155,23 +155,6 @@ def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
     except Exception:  # neither does the model run at such sizes
         return False
     return bool(captured) and None not in captured and list(_sizes(results)) != captured
-
-
-def _at(value: Any, sizes: Mapping[Any, int]) -> Any:
-    """Tensors without data, and numbers, of these sizes. ValueError where there are none."""
-    import torch
-
-    if isinstance(value, (list, tuple)):
-        return [_at(each, sizes) for each in value]
-    if isinstance(value, torch.Tensor):
-        shape = [_at(each, sizes) for each in value.shape]
-        return torch.empty(shape, dtype=value.dtype, device="meta")
-    if not hasattr(value, "node"):
-        return value
-    number = number_at(expression_of(value), sizes)
-    if number is None:
-        raise ValueError(f"{value} has no value")
-    return number
 
 
 def _note(node: torch.fx.Node) -> Diagnostic:

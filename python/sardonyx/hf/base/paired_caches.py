@@ -1,8 +1,8 @@
 """A cache in the form that onnxruntime-genai keeps: pairs of tensors in layers with numbers.
 
 It has buffers for keys and values of layers, and for two states of layers: `conv_state` and
-`recurrent_state`, each of which has one shape in all layers. What a model has besides goes into
-further layers, or all into one state.
+`recurrent_state`. Each state has the same shape in all layers. Other tensors of a model's cache
+go into further layers, or all into one state.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def of_pytorch(
     model: torch.nn.Module, inputs: Tensors, run: Callable[[torch.nn.Module, Tensors], T]
 ) -> list[T]:
     """What `run` makes of the model and the inputs in float64, in float32 by PyTorch's plain
-    kernels, where the later or the earlier of equal scores is taken for the higher, and of inputs
+    kernels, where ties of scores are broken by the later or the earlier index, and for inputs
     that are off by a few units in their last place; what the model's code does not go with is left
     out."""
     nudged: list[Any] = [

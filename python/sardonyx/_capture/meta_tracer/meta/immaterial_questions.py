@@ -13,9 +13,8 @@ from typing import Any
 
 import torch
 
-from sardonyx._capture.meta_tracer.symbolic.evaluation import evaluator
 from sardonyx._capture.meta_tracer.symbolic.size_tables import Row, truth_of
-from sardonyx._capture.meta_tracer.symbolic.sizes import key
+from sardonyx._capture.shapes.sampled_sizes import values_at
 from sardonyx._torch_private import questions as torch_questions
 from sardonyx._torch_private import sizes as torch_sizes
 from sardonyx._torch_private.fake_tensors import uncached
@@ -29,8 +28,8 @@ _SAME, _OTHER, _RAISES, _UNKNOWN = "same", "other", "raises", "unknown"
 
 
 def unanswered(mode: Any, func: Any, args: Any, kwargs: Any) -> Any:
-    """What an operator gives to fake tensors, without what it learns of sizes but what it checks;
-    None where its answers matter, or nothing says that they do not."""
+    """The operator's result for fake tensors, where its questions change none; the ShapeEnv learns
+    its checks alone. None where an answer may change the result."""
     env = mode.shape_env
     try:
         with torch_questions.answering_without_learning(env) as relations, uncached(mode), mode:
@@ -76,7 +75,7 @@ def _checks(
 
 
 def _others(relation: Any, known: Mapping[Any, int]) -> Iterator[Row]:
-    """A few sizes of which a relation is not true, next to those of the example."""
+    """A few rows of sizes for which the relation is false. Other symbols keep the example's."""
     symbols = sorted(relation.free_symbols, key=str)
     if not symbols or len(symbols) > _MAX_SYMBOLS:
         return
@@ -93,7 +92,7 @@ def _others(relation: Any, known: Mapping[Any, int]) -> Iterator[Row]:
 def _outcome(func: Any, inputs: tuple[Any, Any], given: Any, row: Row) -> str:
     """What PyTorch gives for sizes, beside the results that were captured."""
     try:
-        (args, kwargs), captured = (_filled(each, row) for each in (inputs, given))
+        (args, kwargs), captured = (values_at(each, row) for each in (inputs, given))
     except (ArithmeticError, LookupError, RuntimeError, ValueError):
         return _UNKNOWN  # no such tensors reach the operator
     if "device" in kwargs:
@@ -103,23 +102,6 @@ def _outcome(func: Any, inputs: tuple[Any, Any], given: Any, row: Row) -> str:
     except Exception:
         return _RAISES
     return _SAME if _layout(made) == _layout(captured) else _OTHER
-
-
-def _filled(value: Any, row: Row) -> Any:
-    """Tensors without data, and numbers, of these sizes. LookupError where nothing says them."""
-    if isinstance(value, (list, tuple)):
-        return type(value)(_filled(each, row) for each in value)
-    if isinstance(value, dict):
-        return {name: _filled(each, row) for name, each in value.items()}
-    if isinstance(value, torch.Tensor):
-        shape = _filled(tuple(value.shape), row)
-        return torch.empty(shape, dtype=value.dtype, device="meta")
-    if not isinstance(value, torch.SymInt):
-        return value
-    evaluate = evaluator(key(value))
-    if evaluate is None:
-        raise LookupError(value)
-    return int(evaluate(row))
 
 
 def _layout(value: Any) -> Any:
