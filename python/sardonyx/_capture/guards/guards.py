@@ -168,10 +168,8 @@ class SizeGuards:
 
     @property
     def relate_many(self) -> bool:
-        """Whether the model's own code asks of more than two sizes at once, as of a mask that may
-        be longer than the past and the tokens. What PyTorch asks behind such a branch is hardly
-        ever known, and so the branch is not followed."""
-        return any(len(relation.free_symbols) > _MAX_RELATED for relation, _ in self._asked)
+        """Whether the model's own code asks a question that relates many sizes."""
+        return any(relates_many(relation) for relation, _ in self._asked)
 
     def asker_of_bound(self, symbol: str, beyond: Sequence[int]) -> str:
         """Who asks whether a size is within bounds: what goes on elsewhere counts most, what only
@@ -365,6 +363,13 @@ def asked_by_model() -> bool:
 def frame_of_model() -> FrameType | None:
     """Who asks about sizes, of the model or of layers; None where an operator does."""
     return asking_frame(_OF_TORCH, _OURS)
+
+
+def relates_many(relation: Any) -> bool:
+    """Whether a question is one of more than two sizes at once, as of a mask that may be longer
+    than the past and the tokens. What PyTorch asks behind such a branch is hardly ever known, and
+    so the branch is not followed."""
+    return len(relation.free_symbols) > _MAX_RELATED
 
 
 def frame_asking(relation: Any) -> FrameType | None:

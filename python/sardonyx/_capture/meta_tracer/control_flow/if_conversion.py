@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import torch
 
 from sardonyx._capture.guards.convertible_ifs import ConvertibleIf, convertible_if
-from sardonyx._capture.guards.guards import frame_asking
+from sardonyx._capture.guards.guards import frame_asking, relates_many
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.meta.tensor import QuickTensor
 from sardonyx._capture.meta_tracer.symbolic.size_samples import Condition, SizeSamples
@@ -51,7 +51,9 @@ def stopping_at_convertible_ifs() -> Iterator[None]:
             return
         if any(map(torch_sizes.is_of_data, relation.free_symbols)):
             return
-        if torch_sizes.is_known(node.shape_env, relation) or convertible_if(asking) is None:
+        if relates_many(relation) or torch_sizes.is_known(node.shape_env, relation):
+            return
+        if convertible_if(asking) is None:
             return
         raise ConvertibleIfError
 
