@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import random
+import re
 import warnings
 from types import SimpleNamespace
 
@@ -164,8 +165,11 @@ def programs(name, is_dynamic):
     usual = capture(model, args, kwargs, dynamic, report=lambda _: None).program
     with capturing():
         quick = quick_capture(model, args, kwargs, dynamic.shapes, lambda: usual)
-    assert quick.range_constraints == usual.range_constraints
-    return [lines_that_count(text_of(each)) for each in (usual, quick)]
+    # By name and without max(1, size) in strides: torch.export's symbols may be 0 to sympy.
+    ranges = [{str(k): v for k, v in e.range_constraints.items()} for e in (quick, usual)]
+    assert ranges[0] == ranges[1]
+    texts = [re.sub(r"max\(1, (s\d+)\)", r"\1", text_of(each)) for each in (usual, quick)]
+    return [lines_that_count(each) for each in texts]
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -14,6 +14,7 @@ from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
 from sardonyx._base.state import ends_at_data, follows_size_branches, raise_interrupt
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private import questions as torch_questions
+from sardonyx._torch_private import sizes as torch_sizes
 
 from .context import capturing
 from .failure import failure
@@ -123,6 +124,7 @@ def capture(
 
     with (
         capturing(model, kwargs),
+        torch_sizes.sizes_from_zero() if dynamic.may_be_empty else nullcontext(),
         torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes)),
     ):
         for strategy in strategies(

@@ -53,6 +53,7 @@ _PROBES = (
     operators.WHOLE_RECURRENCES,
     operators.INDICES,
     fake_tensors.CACHE,
+    sizes.EMPTY_SIZES,
     sizes.FLOORS,
     sizes.QUOTIENTS,
     state.BOUND_APPLIES,

@@ -17,11 +17,8 @@ from torch._export.utils import _bind_signature_to_inputs, _compiling_state_cont
 from torch.export import _trace
 from torch.fx.experimental.proxy_tensor import _ModuleStackTracer, disable_autocast_cache
 
-from . import pytree
-from .probing import Probe, has, patched
-
-_SYMBOLIC = "torch.fx.experimental.symbolic_shapes"
-EMPTY_SIZES = Probe("branches on whether a size is 0", has(_SYMBOLIC, "make_symbol"))
+from . import pytree, sizes
+from .probing import patched
 
 
 @dataclass(frozen=True)
@@ -54,8 +51,8 @@ class FakeInputs:
             model, args, kwargs, dynamic_shapes
         )
         # In pieces: putting caches of fake tensors together takes long, and nothing needs them.
-        sizes = _sizes_from_zero() if may_be_empty and EMPTY_SIZES.available else nullcontext()
-        with sizes, patched(non_strict_utils, "tree_map_with_path", _mapped_leaves):
+        symbols = sizes.sizes_from_zero() if may_be_empty else nullcontext()
+        with symbols, patched(non_strict_utils, "tree_map_with_path", _mapped_leaves):
             fake_mode, leaves, spec, equalities, signature, dynamic_shapes = (
                 non_strict_utils.make_fake_inputs(
                     model,
@@ -101,18 +98,6 @@ class FakeInputs:
     def argument_names(self) -> Any:
         """Of forward(), as far as the example gives them."""
         return _trace._get_forward_arg_names(self.model, self.args, self.kwargs)
-
-
-def _sizes_from_zero() -> Any:
-    """Within it, new symbols of sizes are no longer positive numbers to sympy, but may be 0."""
-    module: Any = importlib.import_module(_SYMBOLIC)
-    make = module.make_symbol
-
-    def made(*args: Any, positive: Any = None, **kwargs: Any) -> Any:
-        sign = {"nonnegative": True} if positive else {"positive": positive}
-        return make(*args, **sign, **kwargs)
-
-    return patched(module, "make_symbol", made)
 
 
 def _mapped_leaves(function: Callable[..., Any], tree: Any) -> tuple[list[Any], Any]:

@@ -4,6 +4,7 @@ what is equal among them."""
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 import re
 import types
@@ -22,6 +23,28 @@ def new_environment() -> ShapeEnv:
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
     return ShapeEnv(allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
+
+
+_SYMBOLIC = "torch.fx.experimental.symbolic_shapes"
+EMPTY_SIZES = Probe("sizes of 0", has(_SYMBOLIC, "make_symbol"))
+
+
+@contextmanager
+def sizes_from_zero() -> Iterator[None]:
+    """Within it, new symbols of sizes are no longer positive numbers to sympy, but may be 0: it
+    makes 0 of `max(1 - n, 0)` otherwise."""
+    if not EMPTY_SIZES.available:
+        yield
+        return
+    module: Any = importlib.import_module(_SYMBOLIC)
+    make = module.make_symbol
+
+    def made(*args: Any, positive: Any = None, **kwargs: Any) -> Any:
+        sign = {"nonnegative": True} if positive else {"positive": positive}
+        return make(*args, **sign, **kwargs)
+
+    with patched(module, "make_symbol", made):
+        yield
 
 
 def plain_expression(node: Any) -> Any:

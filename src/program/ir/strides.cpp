@@ -8,11 +8,14 @@ bool is_contiguous(const Value& value) {
     if (size.is(0)) return true;
   }
   symbolic::Expr expected = 1;
+  symbolic::Expr by_pytorch = 1;  // takes empty dimensions for 1
   for (std::size_t i = value.shape.size(); i-- > 0;) {
     const symbolic::Expr size = value.shape[i];
     if (size.is(1)) continue;
-    if (!(value.strides[i] == expected)) return false;
+    const symbolic::Expr stride = value.strides[i];
+    if (!(stride == expected) && !(stride == by_pytorch)) return false;
     expected = expected * size;
+    by_pytorch = by_pytorch * symbolic::max(1, size);
   }
   return true;
 }

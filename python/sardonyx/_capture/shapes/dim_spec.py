@@ -82,6 +82,11 @@ class Leaf:
         return Leaf(self.source, kept)
 
     @property
+    def may_be_empty(self) -> bool:
+        """Whether one of its dimensions may be 0."""
+        return any(wanted.least == 0 for wanted in self.dims.values())
+
+    @property
     def label(self) -> str:
         """ "pair[0]"."""
         return self.source.removeprefix("L['").replace("']", "", 1) or "an input"

@@ -52,6 +52,11 @@ class DynamicShapes:
     def any_dynamic(self) -> bool:
         return self.shapes is not None
 
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether a size may be 0."""
+        return any(leaf.may_be_empty for leaf in self.leaves)
+
     def leaves_above_one(self, inputs: Any) -> tuple[Leaf, ...]:
         """What is wanted of the dimensions in `above_one`, for inputs (args, kwargs)."""
         from sardonyx._torch_private import pytree

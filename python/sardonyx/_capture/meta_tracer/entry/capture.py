@@ -139,9 +139,8 @@ def _captured(
     _check(model)
     example = generic_inputs(args, kwargs, leaves)
     with caches_disabled():  # FakeKernels remembers what operators gave
-        given = non_strict.FakeInputs.of(
-            model, *example, dynamic_shapes, may_be_empty=size_branches and _may_be_empty(leaves)
-        )
+        may_be_empty = size_branches and any(leaf.may_be_empty for leaf in leaves)
+        given = non_strict.FakeInputs.of(model, *example, dynamic_shapes, may_be_empty=may_be_empty)
     fake_mode = given.fake_mode
     _join_sizes(given.leaves, leaves)
     placeholders = Placeholders(model, given)
@@ -226,11 +225,6 @@ class _Changes(NamedTuple):
         changes = {id(before): (before, now) for before, now in assigned.changes()}
         at_end = [changes.pop(id(each), (each, each))[1] for each in in_branches]
         return cls(at_end, list(changes.values()))
-
-
-def _may_be_empty(leaves: Sequence[Leaf]) -> bool:
-    """Whether a size may be 0."""
-    return any(wanted.least == 0 for leaf in leaves for wanted in leaf.dims.values())
 
 
 _LEFT_TO_MODEL = (ConstantDimPolicy.LEFT_TO_MODEL, ConstantDimPolicy.MAY_VARY)
