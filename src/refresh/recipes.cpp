@@ -327,7 +327,7 @@ class Recipes::Builder {
     const Tensor& stack = *operands[0];
     const auto number = operands[1]->ints();
     const bool is_part = axis != nullptr && *axis == 0 && number && !stack.dims.empty() &&
-                         stack.data != nullptr && onnx::is_uncomputed(stack) &&
+                         stack.data != nullptr && onnx::is_cast_alone(stack) &&
                          base::bit_width(stack.dtype) >= 8 && number->front() >= 0 &&
                          number->front() < stack.dims.front();
     return is_part ? std::optional(onnx::part_of_stack(stack, number->front())) : std::nullopt;
