@@ -59,8 +59,8 @@ precision::Report to_blocks(onnx::Model& model, const PrecisionOptions& options,
 
 }  // namespace
 
-bool quantizes_weights(const PrecisionOptions& options) {
-  return !types_of(options).blocks.empty();
+std::int64_t quantized_block_size(const PrecisionOptions& options) {
+  return types_of(options).blocks.empty() ? 0 : options.block_size;
 }
 
 base::DType half_of(const PrecisionOptions& options) {
