@@ -86,7 +86,7 @@ std::unique_ptr<onnx::Model> convert_once(std::int64_t wanted, const targets::Ta
                                    .tuning = target.tuning,
                                    .disabled = passes::current_names(options.disable),
                                    .record_rules = options.record_rules,
-                                   .quantizes_weights = quantizes_weights(options.precision)};
+                                   .quantized_block_size = quantized_block_size(options.precision)};
   const bool late = options.optimize && fuses_in_half(target, options.precision);
   OptimizationReport done;
   const std::int64_t before = onnx::count_nodes(*model->graph);

@@ -80,7 +80,7 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
                                    .tuning = target.tuning,
                                    .disabled = passes::current_names(options.disable),
                                    .record_rules = options.record_rules,
-                                   .quantizes_weights = quantizes_weights(options.precision)};
+                                   .quantized_block_size = quantized_block_size(options.precision)};
   // Older models stay what they are, unless they are to become newer ones.
   const bool has_target = options.opset || (own >= kOldestKept && own <= kNewestOpset && !as_it_is);
   if (!has_target || inner.has_training) {

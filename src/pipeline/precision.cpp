@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/diagnostic.h"
@@ -57,8 +59,8 @@ precision::Report to_blocks(onnx::Model& model, const PrecisionOptions& options,
 
 }  // namespace
 
-bool quantizes_weights(const PrecisionOptions& options) {
-  return !types_of(options).blocks.empty();
+std::int64_t quantized_block_size(const PrecisionOptions& options) {
+  return types_of(options).blocks.empty() ? 0 : options.block_size;
 }
 
 base::DType half_of(const PrecisionOptions& options) {
@@ -81,10 +83,13 @@ precision::Report change(onnx::Model& model, const PrecisionOptions& options,
   in_half();
   if (types.blocks.empty()) return report;
   precision::Report coded = to_blocks(model, options, target);
-  std::erase_if(report.weights, [&](const precision::HeldWeight& each) {
-    return std::ranges::find(coded.weights, each.weight, &precision::HeldWeight::weight) !=
-           coded.weights.end();
-  });
+  // What codes are made of, and a stack whose parts are coded, is not in half precision any more.
+  std::set<std::string_view> gone;
+  for (const precision::HeldWeight& each : coded.weights) gone.insert(each.weight);
+  for (const onnx::ValueInfo* each : model.initializers)
+    if (!onnx::has_uses(each)) gone.insert(each->name);
+  std::erase_if(report.weights,
+                [&](const precision::HeldWeight& each) { return gone.contains(each.weight); });
   std::ranges::move(coded.weights, std::back_inserter(report.weights));
   std::ranges::move(coded.stayed, std::back_inserter(report.stayed));
   return report;

@@ -17,8 +17,8 @@ void check(const PrecisionOptions& options);
 // What float32 becomes; undefined where it stays.
 base::DType half_of(const PrecisionOptions& options);
 
-// Whether weights are quantized in blocks.
-bool quantizes_weights(const PrecisionOptions& options);
+// How many weights share a scale where weights are quantized in blocks; 0 where they are not.
+std::int64_t quantized_block_size(const PrecisionOptions& options);
 
 // The opset that the weights need: block-wise quantization needs opset 21, unless the target has
 // contrib operators for it. `default_opset` is used where none was `requested`. Throws SX1815 where

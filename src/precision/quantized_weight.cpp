@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "kernels/cast.h"
@@ -233,19 +235,26 @@ QuantizedWeight::QuantizedWeight(const Tensor& source, Layout layout, BlockForm 
     : source_(source),
       layout_(layout),
       form_(form),
-      rows_(source.dims[0]),
-      columns_(source.dims[1]) {}
+      rows_(std::accumulate(source.dims.begin(), source.dims.end() - 1, std::int64_t{1},
+                            std::multiplies())),
+      columns_(source.dims.back()) {}
 
 std::vector<std::int64_t> QuantizedWeight::dims(Part part) const {
   if (layout_ == Layout::kTransposed) {
     if (part == kCodes) return {columns_, rows_};
     return {blocks(), rows_};
   }
-  if (part == kScales) return {rows_, blocks()};
-  if (layout_ == Layout::kRows) return {rows_, part == kCodes ? columns_ : blocks()};
-  if (part == kZeroPoints) return {rows_, packed(blocks(), form_)};
-  if (layout_ == Layout::kPackedRows) return {rows_, packed(columns_, form_)};
-  return {rows_, blocks(), packed(form_.size, form_)};
+  std::vector<std::int64_t> dims(source_.dims.begin(), source_.dims.end() - 1);
+  if (part == kScales || (part == kZeroPoints && layout_ == Layout::kRows)) {
+    dims.push_back(blocks());
+  } else if (part == kZeroPoints) {
+    dims.push_back(packed(blocks(), form_));
+  } else if (layout_ == Layout::kPaddedBlocks) {
+    dims.insert(dims.end(), {blocks(), packed(form_.size, form_)});
+  } else {
+    dims.push_back(layout_ == Layout::kRows ? columns_ : packed(columns_, form_));
+  }
+  return dims;
 }
 
 DType QuantizedWeight::dtype(Part part) const {

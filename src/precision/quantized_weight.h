@@ -1,4 +1,5 @@
-// A matrix of weights that is held as codes in blocks, computed as it is written.
+// A matrix of weights, or a stack of them, that is held as codes in blocks, computed as it is
+// written.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ enum class Layout : std::uint8_t {
   // MatMulNBits: codes as bytes [rows, blocks, bytes of a block], what is missing of the last
   // block filled up; scales [rows, blocks]; zero points, packed by rows, [rows, bytes].
   kPaddedBlocks,
-  // GatherBlockQuantized: as above, codes [rows, bytes of a row] without filling.
+  // GatherBlockQuantized and QMoE: as above, codes [rows, bytes of a row] without filling.
   kPackedRows,
   // DequantizeLinear with blocks along the last axis: codes [rows, columns], scales and zero points
   // [rows, blocks].
@@ -35,7 +36,8 @@ class QuantizedWeight : public onnx::Derivation,
  public:
   enum Part : std::size_t { kCodes, kScales, kZeroPoints };
 
-  // `source` is [rows, columns]; it stays borrowed.
+  // `source` is [rows, columns], or a stack [matrices, rows, columns] whose rows count on, in any
+  // layout but kTransposed; it stays borrowed.
   QuantizedWeight(const onnx::Tensor& source, Layout layout, kernels::BlockForm form);
 
   const kernels::BlockForm& form() const { return form_; }

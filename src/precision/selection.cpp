@@ -17,6 +17,11 @@ std::regex compiled(const std::string& text) {
   }
 }
 
+void add_origins(const onnx::ValueInfo* weight, std::vector<std::string>& names) {
+  if (weight->made_of.empty()) names.push_back(weight->name);
+  for (const onnx::ValueInfo* each : weight->made_of) add_origins(each, names);
+}
+
 }  // namespace
 
 Pattern::Pattern(std::string text) : text_(std::move(text)), expression_(compiled(text_)) {}
@@ -29,8 +34,10 @@ bool Pattern::matches(const onnx::Node* node) {
   return found(is);
 }
 
-bool Pattern::matches(const onnx::ValueInfo* weight) {
-  return found(std::regex_search(weight->name, expression_));
+bool Pattern::matches(const onnx::ValueInfo* weight) { return matches(weight->name); }
+
+bool Pattern::matches(const std::string& weight_name) {
+  return found(std::regex_search(weight_name, expression_));
 }
 
 // Both are tried: a pattern names whatever it fits.
@@ -41,6 +48,12 @@ bool Pattern::matches_either(const onnx::Node* node, const onnx::ValueInfo* weig
 
 std::vector<Pattern> patterns(std::span<const std::string> texts) {
   return {texts.begin(), texts.end()};
+}
+
+std::vector<std::string> origins(const onnx::ValueInfo* weight) {
+  std::vector<std::string> names;
+  add_origins(weight, names);
+  return names;
 }
 
 void check_used(std::span<const Pattern> patterns) {

@@ -21,6 +21,7 @@ class Pattern {
 
   bool matches(const onnx::Node* node);
   bool matches(const onnx::ValueInfo* weight);
+  bool matches(const std::string& weight_name);
   bool matches_either(const onnx::Node* node, const onnx::ValueInfo* weight);
   const std::string& text() const { return text_; }
   bool used() const { return used_; }
@@ -37,6 +38,8 @@ class Pattern {
 };
 
 std::vector<Pattern> patterns(std::span<const std::string> texts);
+// The program's weights that the weight was before they were joined, transposed or scaled.
+std::vector<std::string> origins(const onnx::ValueInfo* weight);
 // Throws SX1812 for those that matched nothing.
 void check_used(std::span<const Pattern> patterns);
 

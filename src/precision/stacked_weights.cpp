@@ -38,7 +38,7 @@ bool is_stack(const ValueInfo* weight, std::int64_t block_size) {
   const Tensor& tensor = *weight->constant;
   return tensor.dims.size() == 3 && tensor.dims[0] > 0 && tensor.dims[1] >= block_size &&
          (tensor.dtype == base::DType::kFloat32 || tensor.dtype == base::DType::kFloat16) &&
-         onnx::is_uncomputed(tensor) && tensor.data != nullptr && !weight->is_pinned &&
+         onnx::is_cast_alone(tensor) && tensor.data != nullptr && !weight->is_pinned &&
          weight->returns.empty() && std::ranges::all_of(weight->uses, [](const onnx::Use& use) {
            return use.index == 0 && picked(use.node).has_value();
          });

@@ -13,6 +13,7 @@
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
 #include "onnx/operators/traits.h"
+#include "precision/quantized_experts.h"
 #include "precision/selection.h"
 #include "precision/stacked_weights.h"
 
@@ -26,6 +27,7 @@ using onnx::Tensor;
 using onnx::ValueInfo;
 
 constexpr const char* kContrib = "com.microsoft";
+constexpr const char* kKept = "it is to be kept";
 
 // A node that reads a weight whose rows can be coded along them.
 struct Site {
@@ -176,18 +178,6 @@ std::string objection(const Node* node) {
   return fmt::format("{} '{}' magnifies the errors of the product", by->op_type, by->name);
 }
 
-void add_origins(const ValueInfo* weight, std::vector<std::string>& names) {
-  if (weight->made_of.empty()) names.push_back(weight->name);
-  for (const ValueInfo* each : weight->made_of) add_origins(each, names);
-}
-
-// What was the program's before it was joined, transposed or scaled.
-std::vector<std::string> origins(const ValueInfo* weight) {
-  std::vector<std::string> names;
-  add_origins(weight, names);
-  return names;
-}
-
 class Coding {
  public:
   Coding(onnx::Model& model, const WeightOnlyOptions& options)
@@ -206,6 +196,8 @@ class Coding {
         report_.stayed.push_back({site.weight->name, site.rule});
       }
     }
+    for (const auto& [node, bits] : experts_)
+      quantize_experts(model_, node, bits, options_, report_);
     if (options_.contrib && !report_.weights.empty()) model_.opsets.try_emplace(kContrib, 1);
     return std::move(report_);
   }
@@ -222,6 +214,8 @@ class Coding {
       for (const onnx::Graph* body : onnx::bodies(node)) find(body);
       if (ValueInfo* weight = weight_of(node)) {
         look_at(node, weight);
+      } else if (options_.contrib && has_experts(node)) {
+        look_at_experts(node);
       } else {
         look_at_others(node);
       }
@@ -232,20 +226,8 @@ class Coding {
     Site site{
         node,         weight, is_by_rows(node), {}, obstacle(node, *weight->constant, options_),
         options_.bits};
-    for (Pattern& pattern : keep_) {
-      // Each is asked, so that none counts as unused because another matched first.
-      const bool is_kept = pattern.matches_either(node, weight);
-      if (is_kept && site.rule.empty()) site.rule = "it is to be kept";
-    }
-    bool is_named = false;
-    for (Mixed& each : mixed_) {
-      if (!each.pattern.matches_either(node, weight)) continue;
-      is_named = true;
-      site.bits = each.bits;
-      if (each.bits == 0 && site.rule.empty()) site.rule = "it is to be kept";
-      if (each.bits != 0 && !site.rule.empty()) each.failure = weight->name + ": " + site.rule;
-      break;
-    }
+    const bool is_named = apply_patterns(
+        site, [&](Pattern& pattern) { return pattern.matches_either(node, weight); });
     const std::size_t dims = weight->constant->dims.size();
     // Indices and sizes that a Gather picks from are no weights.
     if (!is_floating(*weight->constant) || (dims < 2 && site.bits == options_.bits)) return;
@@ -255,6 +237,45 @@ class Coding {
     if (site.bits != 0)
       site.rows = site.by_rows ? *weight->constant : onnx::permuted(*weight->constant, {1, 0});
     sites_.push_back(std::move(site));
+  }
+
+  // Whether the bits are those of a pattern that names the weight.
+  template <typename Names>
+  bool apply_patterns(Site& site, const Names& names) {
+    for (Pattern& pattern : keep_) {
+      // Each is asked, so that none counts as unused because another matched first.
+      const bool is_kept = names(pattern);
+      if (is_kept && site.rule.empty()) site.rule = kKept;
+    }
+    for (Mixed& each : mixed_) {
+      if (!names(each.pattern)) continue;
+      site.bits = each.bits;
+      if (each.bits == 0 && site.rule.empty()) site.rule = kKept;
+      if (each.bits != 0 && !site.rule.empty()) each.failure = site.weight->name + ": " + site.rule;
+      return true;
+    }
+    return false;
+  }
+
+  // All experts of an operator have as many bits, those of the weight that has most; where one of
+  // the two weights is to be kept, both are.
+  void look_at_experts(Node* node) {
+    const std::string rule = obstacle_of_experts(node, options_.block_size);
+    std::vector<Site> both;
+    for (const std::size_t index : kExpertInputs) {
+      ValueInfo* const stack = node->input(index);
+      Site& site = both.emplace_back(Site{node, stack, true, {}, rule, options_.bits});
+      apply_patterns(site, [&](Pattern& pattern) { return names_experts(pattern, node, stack); });
+    }
+    const int bits = std::max(both[0].bits, both[1].bits);
+    const auto kept =
+        std::ranges::find_if(both, [](const Site& site) { return !site.rule.empty(); });
+    if (kept == both.end()) return experts_.push_back({node, bits});
+    for (Site& site : both) {
+      if (site.rule.empty()) site.rule = "the operator's other weight stays: " + kept->rule;
+      site.bits = 0;
+      sites_.push_back(std::move(site));
+    }
   }
 
   // Weights of other operators, where a pattern names them.
@@ -526,6 +547,7 @@ class Coding {
   std::vector<Pattern> keep_;
   std::vector<Mixed> mixed_;
   std::vector<Site> sites_;
+  std::vector<std::pair<Node*, int>> experts_;  // with their bits
   std::map<std::tuple<const ValueInfo*, Layout, int, bool>, Parts> parts_;
   Report report_;
 };

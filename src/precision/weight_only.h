@@ -24,13 +24,14 @@ struct WeightOnlyOptions {
   bool search = true;
   std::vector<std::string> keep;  // operators, nodes or weights that stay as they are
   std::vector<Bits> mixed;        // the first that matches counts
-  // MatMulNBits and GatherBlockQuantized of com.microsoft, or else DequantizeLinear of opset 21.
+  // MatMulNBits, GatherBlockQuantized and QMoE of com.microsoft, or else DequantizeLinear of
+  // opset 21.
   bool contrib = false;
-  std::int64_t accuracy_level = 0;  // of MatMulNBits
+  std::int64_t accuracy_level = 0;  // of these
 };
 
-// Quantizes constant weights of MatMul, Gemm and Gather in blocks; they are computed as the model
-// is written. Weights in bodies are quantized, those in functions stay.
+// Quantizes constant weights of MatMul, Gemm, Gather and, in float16, MoE in blocks; they are
+// computed as the model is written. Weights in bodies are quantized, those in functions stay.
 // Throws SX1812 for a pattern that names nothing, SX1813 for a block size that there is not, SX1814
 // for a weight that `mixed` names and that cannot be held so; the model is as it was then.
 Report code_weights(onnx::Model& model, const WeightOnlyOptions& options);

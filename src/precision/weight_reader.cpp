@@ -15,6 +15,10 @@ constexpr std::int64_t kResidentBytes = std::int64_t{32} << 20;
 }  // namespace
 
 WeightReader::WeightReader(const onnx::Tensor& matrix) : matrix_(matrix) {
+  if (matrix.dims.size() == 3) {
+    add_matrices();
+    return;
+  }
   const onnx::Joined* joined = onnx::joined_of(matrix);
   if (joined == nullptr) {
     reader_.emplace(matrix);
@@ -25,6 +29,18 @@ WeightReader::WeightReader(const onnx::Tensor& matrix) : matrix_(matrix) {
     parts_.push_back(
         {std::make_unique<WeightReader>(part), row, column, part.dims[0], part.dims[1]});
     (joined->axis() == 0 ? row : column) += part.dims[joined->axis()];
+  }
+}
+
+void WeightReader::add_matrices() {
+  is_interleaved_ = onnx::derivation_of(matrix_) != nullptr;
+  const onnx::Tensor& stack = is_interleaved_ ? *matrix_.recipe->source : matrix_;
+  const std::int64_t count = stack.dims[0], rows = stack.dims[1], columns = stack.dims[2];
+  matrices_.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    matrices_.push_back(onnx::part_of_stack(stack, i));
+    parts_.push_back(
+        {std::make_unique<WeightReader>(matrices_.back()), i * rows, 0, rows, columns});
   }
 }
 
@@ -43,6 +59,21 @@ void WeightReader::read(std::int64_t row, std::int64_t rows, std::int64_t column
   resident_ = 0;
 }
 
+// Of interleaved rows, those with an even number are in the first half of the part.
+void WeightReader::read_part(const Part& part, std::int64_t row, std::int64_t rows,
+                             std::int64_t column, std::int64_t columns, std::span<float> weights) {
+  if (!is_interleaved_) return part.reader->read(row, rows, column, columns, weights);
+  for (const std::int64_t parity : {0, 1}) {
+    const std::int64_t first = row + (row + parity) % 2, count = (row + rows - first + 1) / 2;
+    if (count <= 0) continue;
+    half_.resize(static_cast<std::size_t>(count * columns));
+    part.reader->read(first / 2 + parity * (part.rows / 2), count, column, columns, half_);
+    for (std::int64_t i = 0; i < count; ++i)
+      std::copy_n(half_.data() + i * columns, columns,
+                  weights.data() + (first - row + 2 * i) * columns);
+  }
+}
+
 // Of each part what it has of the piece that is asked for.
 void WeightReader::read_parts(std::int64_t row, std::int64_t rows, std::int64_t column,
                               std::int64_t columns, std::span<float> weights) {
@@ -53,7 +84,7 @@ void WeightReader::read_parts(std::int64_t row, std::int64_t rows, std::int64_t 
                        wide = std::min(column + columns, part.column + part.columns) - left;
     if (high <= 0 || wide <= 0) continue;
     piece.resize(static_cast<std::size_t>(high * wide));
-    part.reader->read(top - part.row, high, left - part.column, wide, piece);
+    read_part(part, top - part.row, high, left - part.column, wide, piece);
     for (std::int64_t i = 0; i < high; ++i)
       std::copy_n(piece.data() + i * wide, wide,
                   weights.data() + (top - row + i) * columns + left - column);

@@ -16,7 +16,8 @@ namespace sardonyx::precision {
 
 class WeightReader {
  public:
-  // `matrix` has two dims. It is borrowed, and has data.
+  // `matrix` has two dims, or is a stack of matrices, whose rows count on, of elements that are
+  // cast at most, interleaved or not. It is borrowed, and has data.
   explicit WeightReader(const onnx::Tensor& matrix);
   ~WeightReader();
   WeightReader(const WeightReader&) = delete;
@@ -33,11 +34,17 @@ class WeightReader {
     std::unique_ptr<WeightReader> reader;
     std::int64_t row, column, rows, columns;
   };
+  void add_matrices();
+  void read_part(const Part& part, std::int64_t row, std::int64_t rows, std::int64_t column,
+                 std::int64_t columns, std::span<float> weights);
   void read_parts(std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
                   std::span<float> weights);
 
   const onnx::Tensor& matrix_;
+  std::vector<onnx::Tensor> matrices_;  // of a stack
+  bool is_interleaved_ = false;         // rows of the stack's matrices are
   std::vector<Part> parts_;
+  std::vector<float> half_;
   std::optional<onnx::MatrixReader> reader_;  // where there are no parts
   std::int64_t resident_ = 0;                 // bytes that were read since pages were let go of
 };

@@ -327,15 +327,26 @@ class Recipes::Builder {
     const Tensor& stack = *operands[0];
     const auto number = operands[1]->ints();
     const bool is_part = axis != nullptr && *axis == 0 && number && !stack.dims.empty() &&
-                         stack.data != nullptr && onnx::is_uncomputed(stack) &&
+                         stack.data != nullptr && onnx::is_cast_alone(stack) &&
                          base::bit_width(stack.dtype) >= 8 && number->front() >= 0 &&
                          number->front() < stack.dims.front();
     return is_part ? std::optional(onnx::part_of_stack(stack, number->front())) : std::nullopt;
   }
 
+  // Matrices, and stacks of them as experts are.
+  static bool can_be_quantized(const Tensor& of, std::int64_t layout) {
+    if (of.dims.size() == 2) return true;
+    const bool is_packed = layout == static_cast<std::int64_t>(precision::Layout::kPackedRows);
+    if (of.dims.size() != 3 || !is_packed) return false;
+    const onnx::Derived* step = onnx::derivation_of(of);
+    if (step == nullptr) return onnx::is_cast_alone(of);
+    return dynamic_cast<const onnx::Interleaved*>(step->how.get()) != nullptr &&
+           onnx::is_cast_alone(*of.recipe->source);
+  }
+
   Tensor quantized(Json json, const Tensor& of, Json blocks) const {
     const std::int64_t layout = integer_of(blocks, "layout"), part = integer_of(blocks, "part");
-    if (of.dims.size() != 2 || of.element_count() == 0 || !base::is_floating(of.dtype) ||
+    if (!can_be_quantized(of, layout) || of.element_count() == 0 || !base::is_floating(of.dtype) ||
         layout < 0 || layout > 3 || part < 0 || part > 2)
       refuse_record("blocks are none");
     const kernels::BlockForm form = form_of(blocks);

@@ -33,8 +33,8 @@ struct Options {
   std::vector<std::string> disabled = {};
   // Whether nodes have the names of the rules that made or changed them, as their metadata.
   bool record_rules = false;
-  // Whether weights are quantized afterwards, which finds them in products.
-  bool quantizes_weights = false;
+  // The weights that share a scale where weights are quantized afterwards; 0 where they are not.
+  std::int64_t quantized_block_size = 0;
 };
 
 // A rule that had found what it looks for, and left it as it is.

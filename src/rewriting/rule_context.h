@@ -31,7 +31,7 @@ class RuleContext {
   const Limits& limits() const { return options_.limits; }
   const Tuning& tuning() const { return options_.tuning; }
   bool may_change_weights() const { return !options_.keep_weights; }
-  bool quantizes_weights() const { return options_.quantizes_weights; }
+  std::int64_t quantized_block_size() const { return options_.quantized_block_size; }
   // Whether somebody else made the model, whose weights are what they are.
   bool is_foreign() const { return options_.infer_types; }
   // The version of ONNX's own operators at the node: a function has one of its own.

@@ -377,7 +377,8 @@ def test_processors_do_not_change_a_byte(tmp_path: Path, runtime: str) -> None:
 
 @pytest.mark.parametrize("runtime", ["onnxruntime-cpu", "standard"])
 @pytest.mark.parametrize("turned", [False, True])
-def test_experts_that_lie_on_one_another(turned: bool, runtime: str) -> None:
+@pytest.mark.parametrize("to", ["int8", "fp16+int8"])
+def test_experts_that_lie_on_one_another(to: Any, turned: bool, runtime: str) -> None:
     """Each is a weight of its own for its product, the same numbers in blocks."""
     stack = weight(3, HIDDEN, WIDTH) if turned else weight(3, WIDTH, HIDDEN)
     swap = "w1 = Transpose<perm = [0, 2, 1]>(experts)" if turned else "w1 = Identity(experts)"
@@ -394,7 +395,7 @@ def test_experts_that_lie_on_one_another(turned: bool, runtime: str) -> None:
         }}
     """)
     before.graph.initializer.append(numpy_helper.from_array(stack, "experts"))
-    precision = Precision("int8", accuracy_level=0)
+    precision = Precision(to, accuracy_level=0)
     result, report = sardonyx.optimize(before, runtime=runtime, precision=precision)
     assert [each.name for each in report.weights] == ["experts.0", "experts.2"]
     ops = [node.op_type for node in result.graph.node]

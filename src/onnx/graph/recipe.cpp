@@ -186,16 +186,20 @@ bool is_uncomputed(const Tensor& tensor) {
 
 Tensor part_of_stack(const Tensor& stack, std::int64_t number) {
   Tensor part = stack;
+  part.dtype = stack.stored_dtype();
   const std::int64_t count = stack.dims.empty() ? 1 : stack.dims[0];
   const std::int64_t apart =
       stack.strides.empty() ? stack.element_count() / count : stack.strides[0];
-  part.data += number * apart * (base::bit_width(stack.dtype) / 8);
+  part.data += number * apart * (base::bit_width(part.dtype) / 8);
   part.dims.erase(part.dims.begin());
   if (!part.strides.empty()) part.strides.erase(part.strides.begin());
   part.recipe = nullptr;
   if (element_source_of(stack) != nullptr)
     part.recipe = std::make_shared<const Recipe>(
         Recipe{part.dtype, part.dims, {}, {}, nullptr, stack.recipe->elements});
+  if (stack.recipe == nullptr) return part;
+  for (const Computation& each : stack.recipe->computations)
+    part = cast_with_offset(part, std::get<CastWithOffset>(each.step).dtype, 0);
   return part;
 }
 

@@ -119,7 +119,7 @@ Tensor made_on_reading(std::shared_ptr<const ElementSource> elements,
 const ElementSource* element_source_of(const Tensor& tensor);
 // Whether nothing is computed of the elements, wherever these come from.
 bool is_uncomputed(const Tensor& tensor);
-// Part `number` along the first axis of a tensor whose elements are not computed.
+// Part `number` along the first axis of a tensor with data whose elements are cast at most.
 Tensor part_of_stack(const Tensor& stack, std::int64_t number);
 
 // The tensor after one more step; it keeps its bytes.

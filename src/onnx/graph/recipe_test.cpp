@@ -108,5 +108,16 @@ TEST(RecipeTest, ScalesFollowTheAxes) {
   }
 }
 
+TEST(RecipeTest, PartsOfACastStackAreCast) {
+  const Tensor stack = shaped({1, 2, 3, 4, 5, 6, 7, 8}, {2, 1, 4});
+  const Tensor half = cast_with_offset(permuted(stack, {0, 2, 1}), DType::kFloat16, 0);
+  ASSERT_TRUE(is_cast_alone(half));
+  const Tensor part = part_of_stack(half, 1);
+  EXPECT_EQ(part.dtype, DType::kFloat16);
+  EXPECT_EQ(part.dims, (std::vector<std::int64_t>{4, 1}));
+  EXPECT_EQ(part.reals().value(), (std::vector<double>{5, 6, 7, 8}));
+  EXPECT_EQ(part_of_stack(half, 0).reals().value(), (std::vector<double>{1, 2, 3, 4}));
+}
+
 }  // namespace
 }  // namespace sardonyx::onnx

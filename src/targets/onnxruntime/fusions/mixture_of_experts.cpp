@@ -204,6 +204,15 @@ bool is_multiple(const Products& products) {
   return dims[1] % kMultiple == 0 && dims[2] % kMultiple == 0;
 }
 
+// Whether the kernel takes them in blocks. Weights that are not there yet are not turned either.
+bool is_quantizable(const Products& products, const rewriting::RuleContext& context) {
+  const onnx::Tensor& stack = *products.weights->constant;
+  const std::int64_t block_size = context.quantized_block_size();
+  return stack.dtype == base::DType::kFloat16 && stack.data != nullptr &&
+         onnx::is_cast_alone(stack) && block_size >= 32 && block_size <= 128 &&
+         stack.dims[1] % block_size == 0;
+}
+
 // The rows of each token side by side, in the order before they were sorted; null for other sums.
 ValueInfo* sorted_parts(const Node* sum) {
   if (sum->int_or("keepdims", 1) != 0 || !holds(sum->input(1), {1})) return nullptr;
@@ -211,6 +220,15 @@ ValueInfo* sorted_parts(const Node* sum) {
   const ValueInfo* parts = shaped == nullptr ? nullptr : shaped->output();
   if (parts == nullptr || !parts->has_rank || parts->shape.size() != 3) return nullptr;
   return shaped->input(0);
+}
+
+// The sum, or what casts it to the experts' type where nothing else reads it: a sum of float32 in a
+// model of half precision.
+ValueInfo* result_in(base::DType dtype, const Node* sum) {
+  ValueInfo* const value = sum->output();
+  if (value->dtype == dtype || value->uses.size() != 1 || !value->returns.empty()) return value;
+  const Node* reader = value->uses[0].node;
+  return reader->is(Op::kCast) && reader->output()->dtype == dtype ? reader->output() : value;
 }
 
 bool fuse(Node* sum, rewriting::RuleContext& context) {
@@ -226,8 +244,12 @@ bool fuse(Node* sum, rewriting::RuleContext& context) {
         sum, "the experts are not gated by halves of the columns, or every other one");
   if (!context.may_change_weights())
     return context.decline(sum, "its weights stay as the program has them");
-  if (context.quantizes_weights())
-    return context.decline(sum, "its weights are quantized, which they are in products alone");
+  if (context.quantized_block_size() != 0 &&
+      !(is_quantizable(*first, context) && is_quantizable(*second, context)))
+    return context.decline(
+        sum,
+        "its weights are quantized, which the kernel takes in float16 and whole blocks of 32, "
+        "64 or 128");
   if (first->weights->dtype != x->dtype || second->weights->dtype != x->dtype ||
       routed->logits->dtype != x->dtype)
     return context.decline(sum, "weights and scores are of several types");
@@ -250,9 +272,9 @@ bool fuse(Node* sum, rewriting::RuleContext& context) {
       microsoft::kExperts,
       {x, routed->logits, weights.first, weights.first_bias, weights.second, weights.second_bias},
       std::move(attributes), name);
-  if (made != nullptr && made->dtype != sum->output()->dtype)
-    made = patch.cast(made, sum->output()->dtype);
-  patch.replace(sum->output(), made);
+  if (made == nullptr) return patch.apply();
+  ValueInfo* const result = result_in(made->dtype, sum);
+  patch.replace(result, made->dtype == result->dtype ? made : patch.cast(made, result->dtype));
   return patch.apply();
 }
 
