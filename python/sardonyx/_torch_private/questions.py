@@ -93,22 +93,27 @@ UNLEARNT = Probe(
 
 
 @contextmanager
-def answering_without_learning(env: Any) -> Iterator[list[Any]]:
+def answering_without_learning(env: Any, on_asked: Callable[[Any], None]) -> Iterator[list[Any]]:
     """Within it, what is asked of sizes is answered for the example's, and the ShapeEnv learns
-    nothing by it. Gives the relations that hold by these answers."""
+    nothing by it. Gives the relations that hold by these answers. `on_asked` is called with each
+    before it is answered, and may raise."""
     relations: list[Any] = []
     kind = lookup(_SYMBOLIC, "ShapeEnv")
     logged = kind._log_guard
 
+    def note(relation: Any) -> None:
+        on_asked(relation)
+        relations.append(relation)
+
     def log(asked: Any, prefix: str, relation: Any, *args: Any, **kwargs: Any) -> Any:
         if relation not in relations:
-            relations.append(relation)
+            note(relation)
         return logged(asked, prefix, relation, *args, **kwargs)
 
     # PyTorch's own remembers its answers, and learns nothing by one that it remembers.
     def assert_(asked: Any, relation: Any, *_: Any, **__: Any) -> bool:
         if relation not in relations and not is_known(asked, relation):
-            relations.append(relation)
+            note(relation)
         return bool(relation.xreplace(example_sizes(asked)))
 
     with (

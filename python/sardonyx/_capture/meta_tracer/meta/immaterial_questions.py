@@ -9,6 +9,7 @@ captured, or PyTorch raises.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import torch
@@ -31,10 +32,20 @@ def unanswered(mode: Any, func: Any, args: Any, kwargs: Any) -> Any:
     """The operator's result for fake tensors, where its questions change none; the ShapeEnv learns
     its checks alone. None where an answer may change the result."""
     env = mode.shape_env
+    known = torch_sizes.example_sizes(env).keys()
+    count = 0
+
+    def check_undecided(relation: Any) -> None:
+        nonlocal count
+        count += 1
+        if count > _MAX_QUESTIONS or not _may_be_immaterial(relation, known):
+            raise _MaterialQuestionError
+
+    heard = torch_questions.answering_without_learning(env, check_undecided)
     try:
-        with torch_questions.answering_without_learning(env) as relations, uncached(mode), mode:
+        with heard as relations, uncached(mode), mode:
             given = func(*args, **kwargs)
-    except Exception:  # which the operator raises once more, with all that it learns
+    except (Exception, _MaterialQuestionError):  # the operator runs again, and learns
         return None
     if not relations:
         return given
@@ -46,18 +57,23 @@ def unanswered(mode: Any, func: Any, args: Any, kwargs: Any) -> Any:
     return given
 
 
+class _MaterialQuestionError(BaseException):
+    """An operator's answer may change its result: the rest of its run is left out. PyTorch catches
+    no such exception, and so reports none."""
+
+
+def _may_be_immaterial(relation: Any, known: AbstractSet[Any]) -> bool:
+    """Whether it is no equality, of sizes that the example has."""
+    import sympy
+
+    return not isinstance(relation, sympy.Equality) and known >= relation.free_symbols
+
+
 def _checks(
     env: Any, func: Any, inputs: tuple[Any, Any], given: Any, relations: Sequence[Any]
 ) -> list[Any] | None:
     """Those of the relations beyond which PyTorch raises, if all others change no result."""
-    import sympy
-
     known = torch_sizes.example_sizes(env)
-    if len(relations) > _MAX_QUESTIONS or any(
-        isinstance(each, sympy.Equality) or not known.keys() >= each.free_symbols
-        for each in relations
-    ):
-        return None
     checks, taken = [], []
     for relation in relations:
         rows = [(row, _outcome(func, inputs, given, row)) for row in _others(relation, known)]

@@ -75,9 +75,11 @@ def bounds_of(inputs: Sequence[Any], leaves: Sequence[Leaf]) -> dict[str, Bounds
         for axis, wanted in leaf.dims.items():
             size = value if axis == SCALAR else size_of(value, axis)
             if hasattr(size, "node") and size.node.expr.is_symbol:
-                known = found.get(str(size))
+                # Of the size itself, a string would count as one that the model makes.
+                symbol = str(size.node.expr)
+                known = found.get(symbol)
                 least = wanted.least if known is None else max(known.least, wanted.least)
-                found[str(size)] = Bounds(least, wanted.most)
+                found[symbol] = Bounds(least, wanted.most)
     return found
 
 
