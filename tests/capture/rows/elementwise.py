@@ -16,6 +16,12 @@ def unary() -> Calls:
     yield from (call(typed(each, dtype)) for dtype in DTYPES for each in (T(), T("")))
 
 
+def clamped() -> Calls:
+    for dtype, number in itertools.product(DTYPES, NUMBERS):
+        yield from (call(T("45", dtype), number), call(T("", dtype), number))
+    yield from (call(tensor, 0.5) for tensor in ALONE)
+
+
 def with_numbers() -> Calls:
     for dtype, number in itertools.product(DTYPES, NUMBERS):
         yield from (call(T("45", dtype), number), call(T("", dtype), number))

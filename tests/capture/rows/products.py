@@ -245,6 +245,17 @@ def normalized() -> Calls:
     yield from (call(T("ab4"), [4], T("4"), T("4", D)), call(T("ab4"), [4], None, T("4")))
 
 
+def normalized_in_groups() -> Calls:
+    for dtype, other in itertools.product(DTYPES, (None, *DTYPES)):
+        weight = other and T("4", other)
+        yield call(T("245", dtype), 2, weight, weight)
+    for tensor in (T("a4b"), T("a4bc"), T("a4bc", order="0231"), T("a4b", order="021"), T("a4")):
+        yield from (call(tensor, groups) for groups in (1, 2, 3, 4))
+    yield from (call(T("a4b"), 2, T("4"), None), call(T("a4b"), 2, T("3"), T("4")))
+    yield from (call(T("ab4"), 2), call(T("04b"), 2), call(T("a0b"), 2), call(T("4"), 2))
+    yield call(T("a4b", step=2), 4, T("4"), T("4"), 1e-5, False)
+
+
 def dropped() -> Calls:
     for p, train in itertools.product((0.0, 0.5, 1.0, 2.0), (True, False)):
         yield from (call(tensor, p, train) for tensor in ALONE)

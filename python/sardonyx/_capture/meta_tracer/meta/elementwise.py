@@ -1,7 +1,7 @@
 """Rules of elementwise operators, of types, and of new tensors."""
 
 # Rules take arguments by the names that operators' schemas give them, used or not.
-# ruff: noqa: ARG001, PLR0917
+# ruff: noqa: A002, ARG001, PLR0917
 
 from __future__ import annotations
 
@@ -66,6 +66,25 @@ def division(results: ResultFactory, self: Any, other: Any) -> QuickTensor:
         dtype = default_float()
     tensors = [each for each in (self, other) if isinstance(each, torch.Tensor)]
     return results.pointwise(tensors, dtype)
+
+
+def rounded_division(results: ResultFactory, self: Any, other: Any) -> QuickTensor:
+    """Rounded quotients, and remainders of those, of what lies in row-major order."""
+    dtype = _promoted(self, other)
+    if dtype is torch.bool or dtype.is_complex:
+        raise DeclinedError("rounded quotients of truth values, or of complex numbers")
+    tensors = [each for each in (self, other) if isinstance(each, torch.Tensor)]
+    if not all(results.strides.is_contiguous(dims_of(t), steps_of(t)) for t in tensors):
+        raise DeclinedError("rounded quotients in another layout")
+    return results.pointwise(tensors, dtype)
+
+
+def clamp(
+    results: ResultFactory, self: torch.Tensor, min: Any = None, max: Any = None
+) -> QuickTensor:
+    if not all(bound is None or isinstance(bound, tuple(_KINDS)) for bound in (min, max)):
+        raise DeclinedError("bounds of another type")
+    return unary(results, self)
 
 
 def power(results: ResultFactory, self: torch.Tensor, exponent: Any) -> QuickTensor:

@@ -214,6 +214,29 @@ def layer_norm(
     return results.dense(dims_of(input), input.dtype)
 
 
+def group_norm(
+    results: ResultFactory,
+    input: torch.Tensor,
+    num_groups: int,
+    weight: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+    *_: Any,
+    **__: Any,
+) -> QuickTensor:
+    """Of [N, C, ...] in row-major order, in groups of channels."""
+    shape = dims_of(input)
+    if len(shape) < 2 or not input.dtype.is_floating_point or type(shape[1]) is not int:
+        raise DeclinedError("a normalization of what does not fit")
+    if num_groups < 1 or not shape[1] or shape[1] % num_groups:
+        raise DeclinedError("a normalization of other groups")
+    for factor in (weight, bias):
+        if factor is not None and (dims_of(factor) != (shape[1],) or factor.dtype != input.dtype):
+            raise DeclinedError("a normalization with other factors")
+    if not results.strides.is_contiguous(shape, steps_of(input)):
+        raise DeclinedError("a normalization in another layout")
+    return results.dense(shape, input.dtype)
+
+
 def dropout(results: ResultFactory, input: torch.Tensor, p: float, train: bool) -> torch.Tensor:
     if train and p:
         raise DeclinedError("dropout in training")
@@ -234,7 +257,8 @@ def attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> QuickTensor:
-    """What the CPU's flash kernel takes; PyTorch has that give what lies as the queries do."""
+    """What the CPU's flash kernel takes; PyTorch has that give what lies as the queries do. Values
+    of another width than the keys' are multiplied without it."""
     tensors = (query, key, value)
     q, k, v = (dims_of(each) for each in tensors)
     if not len(q) == len(k) == len(v) == 4 or dropout_p or is_causal or enable_gqa:
@@ -243,9 +267,9 @@ def attention(
         raise DeclinedError("attention of another kind")
     if any(type(steps_of(each)[3]) is not int or steps_of(each)[3] != 1 for each in tensors):
         raise DeclinedError("attention in another layout")
-    if not (same(q[3], k[3]) and same(k[3], v[3]) and hint(k[2]) == hint(v[2])):
+    if not (same(q[3], k[3]) and hint(k[2]) == hint(v[2])):
         raise DeclinedError("attention of what does not fit")
-    if not all(type(n) is int for n in (q[1], k[1], v[1], q[3])) or not q[1] == k[1] == v[1]:
+    if not all(type(n) is int for n in (q[1], k[1], v[1], q[3], v[3])) or not q[1] == k[1] == v[1]:
         raise DeclinedError("attention of another kind")
     if not (made_same(q[0], k[0]) and made_same(q[0], v[0])):
         raise DeclinedError("attention of what does not fit")
@@ -253,6 +277,8 @@ def attention(
         raise DeclinedError("attention of nothing")
     if attn_mask is not None:
         _check_mask(attn_mask, q, k)
+    if v[3] != q[3]:
+        return results.dense((*q[:3], v[3]), query.dtype)
     return results.pointwise([query], query.dtype)
 
 

@@ -51,10 +51,13 @@ TABLE: dict[Any, Callable[..., Any]] = {
         (
             _aten.cos.default, _aten.sin.default, _aten.tanh.default, _aten.gelu.default,
             _aten.silu.default, _aten.sigmoid.default, _aten.exp.default, _aten.rsqrt.default,
-            _aten.sqrt.default, _aten.erf.default,
+            _aten.sqrt.default, _aten.erf.default, _aten.log.default, _aten.reciprocal.default,
+            _aten.round.default, _aten.floor.default, _aten.ceil.default,
+            _aten.leaky_relu.default,
         ),
         elementwise.unary,
     ),
+    **dict.fromkeys((_aten.clamp.default, _aten.clamp_min.default), elementwise.clamp),
     **dict.fromkeys(
         (_aten.neg.default, _aten.relu.default, _aten.abs.default), elementwise.unary_any
     ),
@@ -62,6 +65,10 @@ TABLE: dict[Any, Callable[..., Any]] = {
         (_aten.add.Tensor, _aten.sub.Tensor, _aten.rsub.Scalar), elementwise.scaled_sum
     ),
     _aten.mul.Tensor: elementwise.binary,
+    **dict.fromkeys(
+        (_aten.floor_divide.default, _aten.remainder.Tensor, _aten.remainder.Scalar),
+        elementwise.rounded_division,
+    ),
     _aten.div.Tensor: elementwise.division,
     **dict.fromkeys((_aten.pow.Tensor_Scalar, _aten.pow.Tensor_Tensor), elementwise.power),
     **dict.fromkeys(
@@ -142,6 +149,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.mean.dim: matrix_products.mean,
     _aten.softmax.int: matrix_products.softmax,
     _aten.layer_norm.default: matrix_products.layer_norm,
+    _aten.group_norm.default: matrix_products.group_norm,
     _aten.dropout.default: matrix_products.dropout,
     _aten.affine_grid_generator.default: matrix_products.affine_grid,
 }  # fmt: skip

@@ -286,21 +286,33 @@ def wrapped_axis(axis: int, rank: int) -> int:
 def filled_in(wanted: Sequence[Size], shape: Sizes) -> Sizes:
     """A shape with as many elements as `shape`, and its -1 computed."""
     sizes = [plain(size) for size in wanted]
-    total = product(shape)
     open_axes = [i for i, size in enumerate(sizes) if type(size) is int and size == -1]
     if len(open_axes) > 1:
         raise DeclinedError("a shape has several -1")
     if open_axes:
-        others = product([size for i, size in enumerate(sizes) if i != open_axes[0]])
-        if type(others) is int and others == 0:
-            raise DeclinedError("a shape has -1 and 0")
-        rest = plain(total // others)
-        if not always_same(plain(rest * others), total):
-            raise DeclinedError("a size of a view is a rounded quotient")
-        sizes[open_axes[0]] = rest
-    elif not always_same(product(sizes), total):
+        sizes[open_axes[0]] = _quotient(shape, sizes[: open_axes[0]] + sizes[open_axes[0] + 1 :])
+    elif not always_same(product(sizes), product(shape)):
         raise DeclinedError("a view may have another number of elements")
     return tuple(sizes)
+
+
+def _quotient(shape: Sizes, others: Sequence[Size]) -> Size:
+    """The size for which a shape has as many elements as that with `others`. What is in both is no
+    part of the quotient, in whose expanded product sympy does not find it."""
+    if any(type(size) is int and size == 0 for size in others):
+        raise DeclinedError("a shape has -1 and 0")
+    left, divisors = list(shape), []
+    for size in others:
+        axis = next((i for i, known in enumerate(left) if same(known, size)), None)
+        if axis is None:
+            divisors.append(size)
+        else:
+            del left[axis]
+    total, divisor = product(left), product(divisors)
+    rest = plain(total // divisor)
+    if not always_same(plain(rest * divisor), total):
+        raise DeclinedError("a size of a view is a rounded quotient")
+    return rest
 
 
 def strides_of_view(shape: Sizes, strides: Sizes, wanted: Sizes) -> Sizes | None:
@@ -319,7 +331,7 @@ def strides_of_view(shape: Sizes, strides: Sizes, wanted: Sizes) -> Sizes | None
         run = plain(run * shape[i])
         ends = i == 0 or (
             not (type(shape[i - 1]) is int and shape[i - 1] == 1)
-            and not same(strides[i - 1], plain(run * base))
+            and not _is_same_stride(strides[i - 1], plain(run * base))
         )
         if not ends:
             continue
