@@ -11,6 +11,7 @@
 
 #include "base/diagnostic.h"
 #include "onnx/gen/op.h"
+#include "onnx/graph/origins.h"
 #include "onnx/graph/recipe.h"
 #include "onnx/operators/traits.h"
 #include "precision/selection.h"
@@ -176,15 +177,10 @@ std::string objection(const Node* node) {
   return fmt::format("{} '{}' magnifies the errors of the product", by->op_type, by->name);
 }
 
-void add_origins(const ValueInfo* weight, std::vector<std::string>& names) {
-  if (weight->made_of.empty()) names.push_back(weight->name);
-  for (const ValueInfo* each : weight->made_of) add_origins(each, names);
-}
-
 // What was the program's before it was joined, transposed or scaled.
 std::vector<std::string> origins(const ValueInfo* weight) {
   std::vector<std::string> names;
-  add_origins(weight, names);
+  for (const ValueInfo* each : onnx::origins_of(*weight)) names.push_back(each->name);
   return names;
 }
 
