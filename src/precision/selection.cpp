@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "onnx/graph/origins.h"
 
 namespace sardonyx::precision {
 namespace {
@@ -15,11 +16,6 @@ std::regex compiled(const std::string& text) {
   } catch (const std::regex_error& error) {
     base::fail("SX1811", fmt::format("`{}` is no regular expression: {}", text, error.what()));
   }
-}
-
-void add_origins(const onnx::ValueInfo* weight, std::vector<std::string>& names) {
-  if (weight->made_of.empty()) names.push_back(weight->name);
-  for (const onnx::ValueInfo* each : weight->made_of) add_origins(each, names);
 }
 
 }  // namespace
@@ -52,7 +48,7 @@ std::vector<Pattern> patterns(std::span<const std::string> texts) {
 
 std::vector<std::string> origins(const onnx::ValueInfo* weight) {
   std::vector<std::string> names;
-  add_origins(weight, names);
+  for (const onnx::ValueInfo* each : onnx::origins_of(*weight)) names.push_back(each->name);
   return names;
 }
 

@@ -16,6 +16,7 @@
 #include "onnx/fold/formula.h"
 #include "onnx/graph/interleaved.h"
 #include "onnx/graph/joined.h"
+#include "onnx/graph/origins.h"
 #include "onnx/graph/pieces.h"
 #include "onnx/graph/recipe.h"
 #include "precision/quantized_weight.h"
@@ -105,7 +106,7 @@ class Recorder {
     } catch (const NotRecorded&) {
       if (is_of_local_weights(value)) return;
       std::set<std::string> names;
-      add_origins(value, names);
+      for (const ValueInfo* each : onnx::origins_of(value)) names.insert(each->name);
       std::string list;
       for (const std::string& each : names)
         if (!origins_.local.contains(each)) list += (list.empty() ? "" : ",") + quoted(each);
@@ -161,11 +162,6 @@ class Recorder {
     } catch (const NotRecorded&) {
       return false;
     }
-  }
-
-  static void add_origins(const ValueInfo& value, std::set<std::string>& names) {
-    if (value.made_of.empty()) names.insert(value.name);
-    for (const ValueInfo* each : value.made_of) add_origins(*each, names);
   }
 
   // `tensor`: the value's, or one of those that it is derived of.

@@ -8,14 +8,13 @@ import pytest
 import torch
 from torch import Tensor
 
+import sardonyx
 from tests.harness import capture, export
 
 from .programs import module_of
 
 
 def refused(run: Any, *example: Tensor) -> Any:
-    import sardonyx
-
     module = run if isinstance(run, torch.nn.Module) else module_of(run, len(example))
     captured = capture(module, example)
     with pytest.raises(sardonyx.ConversionError) as caught:
@@ -73,4 +72,34 @@ def test_another_size_in_place() -> None:
         return x.clone().resize_(8)
 
     (diagnostic,) = refused(run, torch.zeros(6))
+    assert diagnostic.code == "SX1705"
+
+
+class Replaces(torch.nn.Module):
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        before = x + 1
+        x.set_(y)
+        return x.sum() * before
+
+
+@pytest.mark.parametrize("kind", ["eager", "script"])
+def test_an_input_that_is_another_tensor_from_then_on(kind: str) -> None:
+    model = Replaces() if kind == "eager" else torch.jit.script(Replaces())
+    x, y = torch.ones(2, 3), torch.randn(4, 6)
+    with pytest.warns(UserWarning, match="memory of the input 'x' is replaced"):
+        program = sardonyx.export(
+            model, (x.clone(), y), dynamo=False, dynamic_axes={"x": [0], "y": [0]}
+        )
+    x, y = torch.rand(5, 3), torch.randn(7, 6)
+    result = program(x, y)
+    torch.testing.assert_close(result[0], model(x.clone(), y))
+    assert len(result) == 1
+
+
+def test_an_input_that_is_a_part_of_another_tensor_from_then_on() -> None:
+    def run(x: Tensor, y: Tensor) -> Tensor:
+        x.set_(y[0])
+        return x + 1
+
+    (diagnostic,) = refused(run, torch.ones(6), torch.ones(2, 6))
     assert diagnostic.code == "SX1705"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import onnx
 import pytest
 import torch
 from safetensors.torch import save_file
+from torch.export import Dim
 
 import sardonyx
 from sardonyx._refresh.command import main
@@ -158,6 +160,25 @@ def test_weights_that_begin_as_zeros() -> None:
     torch.nn.init.normal_(model.bias)
     program.refresh(model.state_dict())
     torch.testing.assert_close(program(x)[0], model(x).detach())
+
+
+class ManySteps(torch.nn.Module):
+    """A constant of 40 steps, each of which reads the one before it several times."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        bias = torch.full((2, 3), -math.inf)
+        for step in range(40):
+            bias = bias * 2
+            bias[0, step % 3] = step
+        return bias[:, : x.shape[0]]
+
+
+def test_constants_of_many_steps_are_written() -> None:
+    model = ManySteps()
+    program = sardonyx.export(model, (torch.zeros(2),), dynamic_shapes=({0: Dim("length", max=3)},))
+    assert len(program.model_proto.graph.node) <= 2
+    x = torch.zeros(3)
+    torch.testing.assert_close(program(x)[0], model(x))
 
 
 @pytest.mark.parametrize("kind", [Vision, Tied])

@@ -1,5 +1,6 @@
 #include "functionalize/writes/write_rewriter.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -245,13 +246,27 @@ void WriteRewriter::resize(Call& call) {
               "make a tensor of the wanted size");
 }
 
+bool WriteRewriter::is_user_input(const Value* value) const {
+  return std::ranges::any_of(graph_.session().program.inputs, [value](const auto& input) {
+    return input.value == value && input.kind == program::InputKind::kUser;
+  });
+}
+
 void WriteRewriter::replace(Call& call) {
   Value* self = tensor_of(call.arguments[0]);
   Value* source = tensor_of(call.arguments[1]);
-  if (!self->producer || !source) {
-    refuse_call(call, "SX1705",
-                "the memory of the input '" + self->name + "' is replaced by another tensor's",
-                "copy_() the new elements into it");
+  const bool is_input = !self->producer;
+  const std::string message =
+      "the memory of the input '" + self->name + "' is replaced by another tensor's";
+  const std::string help = "copy_() the new elements into it";
+  // Of a part of other memory nobody could tell what the caller's tensor holds in the end.
+  if (!source || (is_input && (!is_user_input(self) || aliases_.of(source)->parent)))
+    refuse_call(call, "SX1705", message, help);
+  if (is_input) {
+    base::Diagnostic warning = diagnostic_at(
+        call, "SX1705", message + "; the model leaves the caller's tensor as it is", help);
+    warning.severity = base::Severity::kWarning;
+    graph_.session().program.notes.push_back(std::move(warning));
   }
   Alias* alias = aliases_.of(source);
   aliases_.set_changed(*alias->memory);

@@ -23,7 +23,10 @@ class WriteRewriter {
   void copy(Call& call);
   void nothing(Call& call);
   void resize(Call& call);
+  // The other tensor is meant by every later use of the name. Of an input that is a warning: only
+  // the caller could make his tensor the other one.
   void replace(Call& call);
+  bool is_user_input(const Value* value) const;
   void metadata(Call& call, const WriteRule& rule);
   void out(Call& call, const WriteRule& rule);
   void contents_of_out(Call& call, Call& pure, Value* target, Value* result, const Type& type,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <unordered_set>
 #include <utility>
 
 #include "base/diagnostic.h"
@@ -10,9 +11,11 @@
 namespace sardonyx::onnx {
 namespace {
 
-// The weight of the program whose bytes the tensor has; empty where it is not known.
-std::string weight_of(const ValueInfo& value, const Tensor& tensor) {
-  if (value.constant == nullptr) return {};
+// The weight of the program whose bytes the tensor has; empty where it is not known, or where the
+// value is one of those that were seen.
+std::string weight_of(const ValueInfo& value, const Tensor& tensor,
+                      std::unordered_set<const ValueInfo*>& seen) {
+  if (value.constant == nullptr || !seen.insert(&value).second) return {};
   const Tensor own = source_type(*value.constant), wanted = source_type(tensor);
   const bool same =
       value.constant->data == tensor.data && own.dtype == wanted.dtype && own.dims == wanted.dims;
@@ -22,7 +25,7 @@ std::string weight_of(const ValueInfo& value, const Tensor& tensor) {
   }
   if (value.made_of.empty()) return same && value.is_weight ? value.name : std::string();
   for (const ValueInfo* each : value.made_of)
-    if (std::string name = weight_of(*each, tensor); !name.empty()) return name;
+    if (std::string name = weight_of(*each, tensor, seen); !name.empty()) return name;
   return {};
 }
 
@@ -63,7 +66,8 @@ Tensor recorded(const ValueInfo& value) { return recorded(value, *value.constant
 Tensor recorded(const ValueInfo& value, const Tensor& tensor) {
   if (has_origin(tensor)) return tensor;
   if (value.made_of.empty() && !value.is_weight) return tensor;
-  return named(tensor, weight_of(value, tensor));
+  std::unordered_set<const ValueInfo*> seen;
+  return named(tensor, weight_of(value, tensor, seen));
 }
 
 Tensor of_unknown_origin(const Tensor& tensor) { return named(tensor, {}); }
