@@ -82,3 +82,35 @@ def test_positions_in_a_table() -> None:
 def test_other_integers_stay() -> None:
     """What an input says has no bounds."""
     check(lambda x, past: positions(x) < (x[0, :, 0] * 1e6).long() * 2**20, is_narrow=False)
+
+
+def check_angles(function: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    """Of position ids as they are fed and of a dynamic length, to the last bit of the angle."""
+    frequencies = 10000.0 ** -(torch.arange(0, 16, 2).float() / 16)
+
+    def forward(ids: torch.Tensor) -> torch.Tensor:
+        counted = torch.arange(ids.shape[1])[None]
+        angles = [each[..., None].float() * frequencies for each in (ids, counted)]
+        return torch.cat([function(each) for each in angles], 0)
+
+    ids = torch.arange(5)[None]
+    free = ({1: Dim("length", max=4096)},)
+    program = sardonyx.export(Program(forward), (ids,), target_runtime=RUNTIME,
+                              dynamic_shapes=free, opset_version=23)  # fmt: skip
+    made = program.model_proto
+    kinds = [node.op_type for node in made.graph.node]
+    assert kinds.count("Mul") == 2
+    types = {a.i for n in made.graph.node for a in n.attribute if a.name == "to"}
+    assert types == {onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT}
+    session = open_session(made.SerializeToString())
+    for ids in (torch.arange(100, 3000)[None], torch.tensor([[123457]])):
+        (found,) = session.run(None, {session.get_inputs()[0].name: ids.numpy()})
+        assert (torch.from_numpy(found) - forward(ids)).abs().max() < 1e-6
+
+
+def test_cosines_of_positions() -> None:
+    check_angles(torch.cos)
+
+
+def test_sines_of_positions() -> None:
+    check_angles(torch.sin)

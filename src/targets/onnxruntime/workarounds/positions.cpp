@@ -1,5 +1,6 @@
 // Positions as int32, which the WebGPU provider has arithmetic of. Sizes stay int64: they are on
 // the CPU, and Range reads them there, so that nothing is copied.
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "onnx/infer/inference.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
+#include "targets/onnxruntime/workarounds/own_kernels.h"
 
 namespace sardonyx::targets {
 namespace {
@@ -88,11 +90,46 @@ std::optional<Values> compared(const Use& use, const Rule& rule) {
   return onnx.without(rule, use, inputs, {use.attributes.begin(), use.attributes.end()});
 }
 
+bool is_cosine_or_sine(const onnx::Use& use) {
+  return use.node->is(Op::kCos) || use.node->is(Op::kSin);
+}
+
+// Whether the node, of the canonical IR, makes the positions whose angles the CPU computes.
+bool is_of_angles(const Use& use) {
+  return use.node != nullptr && !has_own_kernel(use.onnx, Op::kCos) &&
+         std::ranges::any_of(use.node->output()->uses, [](const onnx::Use& reader) {
+           return reader.node->is(Op::kMul) &&
+                  std::ranges::any_of(reader.node->output()->uses, is_cosine_or_sine);
+         });
+}
+
+// Before: Cos(Cast<float32>(positions) * frequencies)          positions of int64
+// After:  Cos(Cast<float32>(Cast<float64>(positions) * frequencies))
+// float64 holds the products of positions below 2^24 exactly, so that they are rounded as before;
+// and it keeps them on the CPU, where the positions are and the cosines are computed.
+std::optional<Values> of_angles(const Use& use, const Rule& rule) {
+  Lowering& onnx = use.onnx;
+  const onnx::Node* product = use.input(0)->producer;
+  if (product == nullptr || !product->is(Op::kMul)) return std::nullopt;
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    const Value frequencies = product->input(1 - i);
+    const onnx::Node* cast = product->input(i)->producer;
+    if (cast == nullptr || !cast->is(Op::kCast) || cast->input(0)->dtype != kInt64 ||
+        !frequencies.is_constant())
+      continue;
+    const Value angles =
+        onnx.mul(onnx.cast(Value(cast->input(0)), kFloat64), onnx.cast(frequencies, kFloat64));
+    return onnx.without(rule, use, std::vector{onnx.cast(angles, kFloat32)},
+                        {use.attributes.begin(), use.attributes.end()});
+  }
+  return std::nullopt;
+}
+
 // Before: Cast(positions)
 // After:  Cast(positions)      of int32
 std::optional<Values> cast_positions(const Use& use, const Rule& rule) {
   const auto to = static_cast<DType>(use.integer("to", 0));
-  if (to != kFloat32 && to != kFloat16 && to != kInt32) return std::nullopt;
+  if (is_of_angles(use) || (to != kFloat32 && to != kFloat16 && to != kInt32)) return std::nullopt;
   const auto found = narrowed(use.onnx, use.input(0), {});
   if (!found) return std::nullopt;
   if (to == kInt32) return Values{*found};
@@ -119,7 +156,28 @@ constexpr Rule comparison(std::string_view name, Op op) {
           .since = kSince};
 }
 
+template <Op op>
+bool has_none(const Use& use) {
+  return !has_own_kernel(use.onnx, op);
+}
+
+template <Op op>
+constexpr Rule trigonometric(std::string_view name) {
+  return {.name = name,
+          .op = op,
+          .reason = Reason::kLacks,
+          .types = onnx::dtype_bit(kFloat32),
+          .when = has_none<op>,
+          .how = of_angles,
+          .why =
+              "the kernel is of opsets below 22; angles would be computed between copies to the "
+              "GPU and back",
+          .since = kSince};
+}
+
 constexpr Rule kRows[] = {
+    trigonometric<Op::kCos>("cosines-of-positions"),
+    trigonometric<Op::kSin>("sines-of-positions"),
     comparison("positions-that-are-equal", Op::kEqual),
     comparison("positions-that-are-greater", Op::kGreater),
     comparison("positions-that-are-not-less", Op::kGreaterOrEqual),
