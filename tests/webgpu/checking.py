@@ -73,6 +73,7 @@ def placed(log: str, model: onnx.ModelProto) -> tuple[int, dict[str, int], dict[
     neither computes sizes nor is of the model's inputs and outputs."""
     ends = {each.name for each in (*model.graph.input, *model.graph.output)}
     by_name = {node.name: node for node in model.graph.node}
+    makers = {output: node for node in model.graph.node for output in node.output}
     webgpu, off, strays = 0, Counter[str](), Counter[str]()
     near = set(ends)  # values that the CPU makes of an input, too
     provider = ""
@@ -87,14 +88,29 @@ def placed(log: str, model: onnx.ModelProto) -> tuple[int, dict[str, int], dict[
                 continue
             off[found[1]] += 1
             node = by_name.get(found[2])
+            source = makers.get(node.input[0]) if node is not None and node.input else None
             if node is not None and node.op_type == "Cast" and node.input[0] in ends:
                 near.update(node.output)
+            elif found[1] == "Cast" and source is not None and source.op_type in SIZES:
+                pass  # of a size, for a Range
             elif found[1] not in SIZES:
                 strays[found[1]] += 1
     for name, value in _COPY.findall(log):
         off[name] += 1
         strays[name] += value not in near
     return webgpu, dict(off), dict(+strays)
+
+
+def run_on_webgpu(path: Path, *feeds: Path) -> tuple[float | None, str]:
+    """The largest difference from the CPU provider, None without float16, and the log. Answers are
+    next to the feeds."""
+    run = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("running.py")), str(path), *map(str, feeds)],
+        env=environment(), capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    if run.returncode:
+        raise RuntimeError(run.stderr[-500:] or f"exit code {run.returncode}")
+    return json.loads(run.stdout.splitlines()[-1])["difference"], run.stderr
 
 
 def outcome(name: str, folder: Path, precision: Any = "fp32", runtime: str = "webgpu") -> Outcome:
@@ -110,11 +126,5 @@ def outcome(name: str, folder: Path, precision: Any = "fp32", runtime: str = "we
     leaves = torch.utils._pytree.tree_leaves(list(inputs.values()))
     names = [each.name for each in program.model_proto.graph.input]
     np.savez(feeds, **{name: leaf.numpy() for name, leaf in zip(names, leaves, strict=True)})
-    run = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("running.py")), str(path), str(feeds)],
-        env=environment(), capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    if run.returncode:
-        raise RuntimeError(run.stderr[-500:] or f"exit code {run.returncode}")
-    found = json.loads(run.stdout.splitlines()[-1])
-    return Outcome(found["difference"], *placed(run.stderr, onnx.load(path)))
+    apart, log = run_on_webgpu(path, feeds)
+    return Outcome(apart, *placed(log, onnx.load(path)))

@@ -15,6 +15,7 @@ from sardonyx._runtime.session import open_session
 
 from .checking import MOST, missing, outcome, placed
 from .models import MODELS
+from .zoo import zoo_outcome
 
 _MISSING = missing()
 runs = pytest.mark.skipif(bool(_MISSING), reason=_MISSING or "runs")
@@ -39,6 +40,16 @@ def test_places_in_half_precision(tmp_path: Path) -> None:
     assert found.webgpu > 50
     assert not found.strays
     assert found.copies <= 1
+
+
+@runs
+def test_a_model_of_the_zoo_at_other_sizes(tmp_path: Path) -> None:
+    """Positions of a dynamic length are computed on WebGPU."""
+    found = zoo_outcome("gpt2", tmp_path)
+    assert found.difference is not None
+    assert found.difference < MOST["fp32"]
+    assert found.webgpu > 60
+    assert not found.strays
 
 
 LOG = """\

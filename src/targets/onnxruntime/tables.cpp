@@ -45,6 +45,11 @@ std::span<const Rules> onnxruntime_cuda_tables() {
   return kTables;
 }
 
+std::span<const Rules> onnxruntime_webgpu_tables() {
+  static const std::vector<Rules> kTables = with(position_rules(), onnxruntime_tables());
+  return kTables;
+}
+
 std::span<const Rules> onnxruntime_avx2_tables() {
   static const std::vector<Rules> kTables = with(rules_without_vnni(), onnxruntime_cpu_tables());
   return kTables;

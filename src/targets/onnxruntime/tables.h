@@ -17,6 +17,7 @@ Rules network_rules();
 Rules group_normalization_rules();
 Rules padded_pooling_rules();
 Rules pooling_rules();
+Rules position_rules();
 Rules quantized_product_rules();
 Rules quotient_rules();
 Rules range_rules();
@@ -31,6 +32,8 @@ Rules scale_rules();
 std::span<const Rules> onnxruntime_tables();
 // These, and what its CUDA provider has no kernels for.
 std::span<const Rules> onnxruntime_cuda_tables();
+// These, and what its WebGPU provider has no kernels for.
+std::span<const Rules> onnxruntime_webgpu_tables();
 // Those of the optimizer, and what the kernels of its CPU provider do not do.
 std::span<const Rules> onnxruntime_cpu_tables();
 // The same on x86 before VNNI.

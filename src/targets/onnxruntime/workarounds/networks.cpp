@@ -6,6 +6,7 @@
 #include "onnx/operators/traits.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
+#include "targets/onnxruntime/workarounds/own_kernels.h"
 
 namespace sardonyx::targets {
 namespace {
@@ -168,13 +169,8 @@ constexpr Rule kRows[] = {
      .since = "1.31"},
 };
 
-// A provider may have the kernel for older opsets alone.
 bool normalizes_instances(const Use& use) {
-  const std::int64_t opset = use.onnx.opset();
-  const onnx::OperatorVersion* version = onnx::operator_of(Op::kInstanceNormalization).at(opset);
-  return version != nullptr &&
-         std::ranges::any_of(use.onnx.target().kernels_of(Op::kInstanceNormalization, opset),
-                             [&](const Kernel& kernel) { return kernel.serves(version->since); });
+  return has_own_kernel(use.onnx, Op::kInstanceNormalization);
 }
 
 // Of all providers: none has a kernel of GroupNormalization.

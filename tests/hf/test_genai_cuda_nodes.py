@@ -1,0 +1,34 @@
+"""A decoder for onnxruntime-genai on CUDA has no more nodes than the model builder's, which was run
+on an H100: 187 of a Llama of 16 layers, and 99 of one of 8."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+import torch
+import transformers
+from bench.cuda.placing import left_to_the_cpu
+
+import sardonyx.hf
+
+LAYERS = 3
+
+
+@pytest.mark.parametrize("precision", ["fp16", "fp16+int4"])
+def test_nodes_of_a_decoder(precision: Any, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(
+        hidden_size=64, intermediate_size=128, num_hidden_layers=LAYERS, num_attention_heads=4,
+        num_key_value_heads=1, vocab_size=96, max_position_embeddings=64, tie_word_embeddings=False,
+    )  # fmt: skip
+    model = transformers.LlamaForCausalLM(config).eval()
+    sardonyx.hf.export(
+        model, tmp_path / "out", runtime="onnxruntime-genai", provider="cuda", precision=precision
+    )
+    made = onnx.load(tmp_path / "out" / "model.onnx")
+    # The builder's has 11 in each layer, and 11 beside them.
+    assert len(made.graph.node) == 11 * LAYERS + 9
+    assert not left_to_the_cpu(made)

@@ -1,0 +1,116 @@
+"""Positions of tokens for ONNX Runtime's WebGPU provider, which has no int64: a test a row. The CPU
+provider computes the same of int32; `make webgpu` runs it on WebGPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import onnx
+import pytest
+import torch
+from torch.export import Dim
+
+import sardonyx
+from sardonyx._runtime.session import open_session
+
+from .programs import Program
+
+RUNTIME = "webgpu"
+Function = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def positions(x: torch.Tensor) -> torch.Tensor:
+    return torch.arange(x.shape[1])
+
+
+def check(function: Function, *, is_narrow: bool = True) -> None:
+    """The answers are PyTorch's at several sizes; positions are int32, or all are int64."""
+    x, past = torch.randn(2, 3, 4), torch.randn(2, 5, 4)
+    batch = Dim("batch", max=64)
+    free = ({0: batch, 1: Dim("length", max=512)}, {0: batch, 1: Dim("past", max=512)})
+    program = sardonyx.export(Program(function), (x, past), target_runtime=RUNTIME,
+                              dynamic_shapes=free)  # fmt: skip
+    made = onnx.shape_inference.infer_shapes(program.model_proto)
+    types = {each.name: each.type.tensor_type.elem_type for each in made.graph.value_info}
+    ranges = {types[n.output[0]] for n in made.graph.node if n.op_type == "Range"}
+    assert ranges == {onnx.TensorProto.INT32 if is_narrow else onnx.TensorProto.INT64}
+    session = open_session(made.SerializeToString())
+    for lengths in ((3, 5), (1, 0), (7, 1), (1, 300)):
+        inputs = [torch.randn(2, length, 4) for length in lengths]
+        names = [each.name for each in session.get_inputs()]
+        feeds = dict(zip(names, (each.numpy() for each in inputs), strict=True))
+        (found,) = session.run(None, feeds)
+        expected = function(*inputs)
+        assert torch.equal(torch.from_numpy(found), expected)
+        assert torch.from_numpy(found).dtype == expected.dtype
+
+
+def test_positions_that_are_equal() -> None:
+    check(lambda x, past: positions(x)[:, None] + past.shape[1] == positions(past))
+
+
+def test_positions_that_are_greater() -> None:
+    check(lambda x, past: positions(x)[:, None] > positions(past) - x.shape[1])
+
+
+def test_positions_that_are_not_less() -> None:
+    check(lambda x, past: positions(torch.cat([x, past], 1)) >= positions(x)[:, None] + 2)
+
+
+def test_positions_that_are_less() -> None:
+    check(lambda x, past: positions(x) - past.shape[1] < positions(x))
+    check(lambda x, past: positions(x)[:, None] - positions(past) < positions(x)[:, None])
+
+
+def test_positions_that_are_not_greater() -> None:
+    """As a decoder makes its mask, and next to a size."""
+    check(lambda x, past: positions(torch.cat([past, x], 1)) <= positions(x)[:, None]
+          + past.shape[1])  # fmt: skip
+    check(lambda x, past: positions(x) <= past.shape[1])
+
+
+@pytest.mark.parametrize("to", [torch.float32, torch.float16, torch.int32])
+def test_positions_as_numbers(to: torch.dtype) -> None:
+    check(lambda x, past: (positions(x) + past.shape[1])[:, None].to(to) * 2)
+
+
+def test_positions_in_a_table() -> None:
+    table = torch.randn(1024, 4)
+    check(lambda x, past: table[positions(x)[:, None] + positions(past)])
+
+
+def test_other_integers_stay() -> None:
+    """What an input says has no bounds."""
+    check(lambda x, past: positions(x) < (x[0, :, 0] * 1e6).long() * 2**20, is_narrow=False)
+
+
+def check_angles(function: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    """Of position ids as they are fed and of a dynamic length, to the last bit of the angle."""
+    frequencies = 10000.0 ** -(torch.arange(0, 16, 2).float() / 16)
+
+    def forward(ids: torch.Tensor) -> torch.Tensor:
+        counted = torch.arange(ids.shape[1])[None]
+        angles = [each[..., None].float() * frequencies for each in (ids, counted)]
+        return torch.cat([function(each) for each in angles], 0)
+
+    ids = torch.arange(5)[None]
+    free = ({1: Dim("length", max=4096)},)
+    program = sardonyx.export(Program(forward), (ids,), target_runtime=RUNTIME,
+                              dynamic_shapes=free, opset_version=23)  # fmt: skip
+    made = program.model_proto
+    kinds = [node.op_type for node in made.graph.node]
+    assert kinds.count("Mul") == 2
+    types = {a.i for n in made.graph.node for a in n.attribute if a.name == "to"}
+    assert types == {onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT}
+    session = open_session(made.SerializeToString())
+    for ids in (torch.arange(100, 3000)[None], torch.tensor([[123457]])):
+        (found,) = session.run(None, {session.get_inputs()[0].name: ids.numpy()})
+        assert (torch.from_numpy(found) - forward(ids)).abs().max() < 1e-6
+
+
+def test_cosines_of_positions() -> None:
+    check_angles(torch.cos)
+
+
+def test_sines_of_positions() -> None:
+    check_angles(torch.sin)
