@@ -32,3 +32,26 @@ def test_nodes_of_a_decoder(precision: Any, tmp_path: Path) -> None:
     # The builder's has 11 in each layer, and 11 beside them.
     assert len(made.graph.node) == 11 * LAYERS + 9
     assert not left_to_the_cpu(made)
+
+
+def test_experts_of_a_checkpoint_are_one_node(tmp_path: Path) -> None:
+    """Those of a checkpoint in bfloat16, whose weights are cast before they are quantized."""
+    torch.manual_seed(0)
+    config = transformers.MixtralConfig(
+        hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, vocab_size=96, num_local_experts=4, num_experts_per_tok=2,
+        max_position_embeddings=64,
+    )  # fmt: skip
+    model = transformers.MixtralForCausalLM(config).eval().to(torch.bfloat16)
+    model.save_pretrained(tmp_path / "checkpoint")
+    out = tmp_path / "out"
+    sardonyx.hf.export(
+        tmp_path / "checkpoint", out, runtime="onnxruntime-genai", provider="cuda",
+        precision="fp16+int8",
+    )  # fmt: skip
+    made = onnx.load(out / "model.onnx")
+    kinds = [node.op_type for node in made.graph.node]
+    assert kinds.count("QMoE") == config.num_hidden_layers
+    assert kinds.count("MatMul") == 0
+    assert len(kinds) == 29
+    assert not left_to_the_cpu(made)
