@@ -377,9 +377,15 @@ def example_sizes(env: Any) -> dict[Any, Any]:
     return dict(env.var_to_val if known is None else known)
 
 
+def known_answer(env: Any, relation: Any) -> bool | None:
+    """What the ranges of sizes make of a relation of them; None where they do not decide it."""
+    answer = env._maybe_evaluate_static(relation)
+    return None if answer is None else bool(answer)
+
+
 def is_known(env: Any, relation: Any) -> bool:
     """Whether the ranges of sizes decide a relation of them."""
-    return env._maybe_evaluate_static(relation) is not None
+    return known_answer(env, relation) is not None
 
 
 def bounds_of_expression(expression: Any, bounds: Mapping[Any, tuple[int, int]]) -> Any:
