@@ -46,18 +46,35 @@ _OTHERS = """
 
 With no option but the folder, saved from the class that the architecture is published with: \
 {number}
-architectures, of which {left} were not tried. Rows stay until they are tried again, and most are of
-earlier versions. *timeout* is 40 seconds of CPU time or more.
+architectures, of which {left} were not tried. The column *transformers* has the version that a row
+was made with, and *earlier* where that is not known. A row stays until its architecture is tried
+again.
 """
+_EARLIER = "earlier"
 
 Records = dict[str, dict[str, Any]]
 
 
 def write_page(path: Path, cache: Path, decoders: str, others: str) -> None:
-    """Writes what the records of `cache` say of the tasks `decoders` and `others`."""
+    """Writes what the records of `cache` say of the tasks `decoders` and `others`. What the page
+    has of decoders stays where there is no record of them, and so do rows of other architectures
+    without one."""
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    _, separator, of_decoders = before.partition(_DECODERS)
+    of_decoders, _, of_others = of_decoders.partition("\n## ")
     plain, genai = (_read(cache / name / decoders) for name in ("onnxruntime", "onnxruntime-genai"))
     rest = _read(cache / "onnxruntime" / others)
     lines = [_HEAD.format(version=transformers.__version__), _DECODERS]
+    if plain or not separator:
+        lines += _of_decoders(plain, genai)
+    else:
+        lines += of_decoders.strip().splitlines()
+    lines += _of_others(rest, _rows(of_others))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _of_decoders(plain: Records, genai: Records) -> list[str]:
+    lines = []
     for title, records in (("ONNX Runtime", plain), ("onnxruntime-genai", genai)):
         lines += [f"{title}{_releases(records)}: {_counts(records)}.", ""]
     lines += ["| architecture | ONNX Runtime | onnxruntime-genai | model builder | why |"]
@@ -69,14 +86,47 @@ def write_page(path: Path, cache: Path, decoders: str, others: str) -> None:
         reasons = dict.fromkeys(text for each in (record, beside) if (text := _reason(each)))
         said = beside.get("status", "")
         lines.append(f"| {name} | {record['status']} | {said} | {known} | {'; '.join(reasons)} |")
-    number = len(foremost_tasks())
-    lines += [_OTHERS.format(number=number, left=number - len(rest)), _counts(rest) + ".", ""]
-    lines += ["| architecture | task | | why |", "|---|---|---|---|"]
-    for name, record in rest.items():
-        lines.append(
-            f"| {name} | {record.get('task', '')} | {record['status']} | {_reason(record)} |"
-        )
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return lines
+
+
+def _of_others(records: Records, kept: Records) -> list[str]:
+    """The section with the records, and with the rows of the page that have none."""
+    rows = {**kept, **{name: _row(record) for name, record in records.items()}}
+    known = foremost_tasks()
+    rows = {name: row for name, row in sorted(rows.items()) if name in known}
+    lines = [_OTHERS.format(number=len(known), left=len(known) - len(rows))]
+    for version in sorted({row["version"] for row in rows.values()}):
+        chosen = {name: row for name, row in rows.items() if row["version"] == version}
+        lines.append(f"- {version}: {_counts(chosen)}")
+    lines += ["", "| architecture | task | result | transformers | why |", "|---|---|---|---|---|"]
+    columns = ("task", "status", "version", "why")
+    lines += [
+        f"| {name} | {' | '.join(row[column] for column in columns)} |"
+        for name, row in rows.items()
+    ]
+    return lines
+
+
+def _row(record: dict[str, Any]) -> dict[str, str]:
+    version = record.get("releases", {}).get("transformers", _EARLIER)
+    return {
+        "task": record.get("task", ""),
+        "status": record["status"],
+        "version": version,
+        "why": _reason(record),
+    }
+
+
+def _rows(section: str) -> Records:
+    """The rows of a section that was written before, also of one without versions."""
+    rows: Records = {}
+    for line in section.splitlines():
+        name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| ") and name != "architecture" and len(cells) in (3, 4):
+            task, status, *more, why = cells
+            version = more[0] if more else _EARLIER
+            rows[name] = {"task": task, "status": status, "version": version, "why": why}
+    return rows
 
 
 def _of_builder() -> set[str]:
