@@ -135,3 +135,18 @@ def test_blocks_of_images_need_no_bound(model: torch.nn.Module, sides: tuple[int
     for height, width in ((2, 2), (10, 4), sides):
         x = torch.randn(1, 2, height, width)
         torch.testing.assert_close(program(x)[0], model(x))
+
+
+class OfData(torch.nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        return torch.unique(x) + 1, x[x > 0].relu(), x.masked_select(x > 1)
+
+
+@pytest.mark.parametrize("dynamo", [True, False])
+@pytest.mark.filterwarnings("ignore:dynamo is deprecated")
+def test_counts_of_data_print_nothing(dynamo: bool, capfd: pytest.CaptureFixture[str]) -> None:
+    model, dims = OfData(), {0: Dim("n"), 1: Dim("m")}
+    program = sardonyx.export(model, (torch.randn(4, 6),), dynamic_shapes=(dims,), dynamo=dynamo)
+    assert "raised" not in capfd.readouterr().err
+    x = torch.randn(7, 5)
+    torch.testing.assert_close(program(x), model(x))

@@ -94,6 +94,16 @@ def test_the_mode_of_a_model_is_put_back() -> None:
         pass
 
 
+def test_frozen_modules_have_no_mode() -> None:
+    inner = torch.jit.freeze(torch.jit.trace(torch.nn.Sequential(torch.nn.Linear(3, 2)).eval(), X))
+    for model in (inner, torch.nn.Sequential(inner, torch.nn.ReLU())):
+        for mode in ("EVAL", "TRAINING", "PRESERVE"):
+            program = sardonyx.export(model, (X,), training=sardonyx.TrainingMode[mode])
+            torch.testing.assert_close(program(X)[0], model(X))
+            assert not hasattr(inner, "training")
+        sardonyx.export(model, (X,))
+
+
 def test_each_mode_of_training() -> None:
     model = Dropped()
     for mode, begun_in_training, drops in (

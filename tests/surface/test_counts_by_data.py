@@ -82,16 +82,3 @@ def test_joining_what_may_be_empty_asks_nothing() -> None:
     for positive in (2, 3, 4, 6):
         x = rows(positive)
         torch.testing.assert_close(made(x)[0], model(x))
-
-
-class Distinct(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        values, places = torch.unique(x, return_inverse=True)
-        return values.sum() + places.sum()
-
-
-def test_sizes_of_data_that_pytorch_checks_log_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    program = sardonyx.export(Distinct(), (torch.tensor([3, 1, 3]),), dynamic_shapes=({0: "n"},))
-    x = torch.tensor([1, 1, 2, 7])
-    torch.testing.assert_close(program(x)[0], Distinct()(x))
-    assert not [each for each in caplog.records if each.levelname == "ERROR"]

@@ -23,15 +23,19 @@ def select_model_mode_for_export(model: Any, mode: Any) -> Iterator[Any]:
     name = getattr(mode, "name", None)
     if mode is not None and name not in TrainingMode.__members__:
         raise TypeError(f"mode should be a TrainingMode, but got {mode!r}")
-    before: dict[torch.nn.Module, bool] = {}
+    before: dict[torch.nn.Module, bool | None] = {}
     if hasattr(model, "modules") and name in ("EVAL", "TRAINING"):
-        before = {module: module.training for module in model.modules()}
+        # Frozen TorchScript modules have no mode.
+        before = {module: getattr(module, "training", None) for module in model.modules()}
         model.train(name == "TRAINING")
     try:
         yield model
     finally:
         for module, training in before.items():
-            module.training = training
+            if training is None:
+                vars(module).pop("training", None)
+            else:
+                module.training = training
 
 
 def notes_of_training(model: Any) -> list[Diagnostic]:
@@ -42,7 +46,7 @@ def notes_of_training(model: Any) -> list[Diagnostic]:
     names = [
         f"'{path}' ({type(module).__name__})" if path else type(module).__name__
         for path, module in model.named_modules()
-        if module.training and _asks_for_mode(module)
+        if getattr(module, "training", False) and _asks_for_mode(module)
     ]
     if not names:
         return []
