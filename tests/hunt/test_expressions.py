@@ -28,6 +28,11 @@ FINDINGS = {
     ),
     "a mean of rows that may not be there": ("a[:1].sum() / max(max(-1, n), 1)", 0),
     "nothing at all in the example": ("torch.arange(16 * ((m + n) % (n - m)))", 0),
+    "a row that hardly any size denies, expanded": (
+        "a[: (min(n // 2, 1) % m)].unsqueeze(0).expand(m, -1).flatten()",
+        0,
+    ),
+    "the sign of a difference": ("torch.arange(max(1 - m, 0)) + a.sum()", 0),
     "one row, rolled and stacked": ("torch.stack([a[: min(n, 1)].roll(1, 0)] * 2)", 0),
 }
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from sardonyx._base.state import raise_interrupt
 from sardonyx._capture.guards.specializations import Specializations, SpecializedBranchError
 from sardonyx._capture.source_location import Place
 from sardonyx._torch_private import export as torch_export
@@ -37,8 +39,29 @@ def draft(
             f"data-dependent control flow, of which the model would have the example's:{lines}\n"
             "  write it with torch.cond or torch.where; export(..., dynamo=False) freezes it"
         )
+    if decided:
+        _check_example(program, args, kwargs)
     specializations.python += decided
     return program
+
+
+def _check_example(
+    program: ExportedProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> None:
+    """SpecializedBranchError where the program's own assertions deny the example: PyTorch has no
+    example of what some operators make, and decides by other data."""
+    import torch
+
+    args, kwargs = copy.deepcopy((args, dict(kwargs)))
+    try:
+        with torch.no_grad():
+            program.module()(*args, **kwargs)
+    except Exception as error:
+        raise_interrupt(error)
+        raise SpecializedBranchError(
+            "data-dependent control flow, which PyTorch decides in another way than the example's "
+            f"data do: {type(error).__name__}: {error}\n  write it with torch.cond or torch.where"
+        ) from error
 
 
 def _decided_by_data(program: ExportedProgram) -> Iterator[Place]:

@@ -56,6 +56,8 @@ class SizeBranches:
         self._example: Row = {}  # of the path, where it is not the user's
         self._asserted: dict[Condition, None] = {}
         self._asked: Counter[Any] = Counter()  # by the run
+        # What its operators count on from there: they ask it again, and may do so until it is so.
+        self._checked_by_torch: set[Any] = set()
         self._ifs = ifs
 
     @contextmanager
@@ -75,6 +77,7 @@ class SizeBranches:
         self.is_generic = False
         if anew:
             self._asserted.clear()
+            self._checked_by_torch.clear()
         self._example = {}
         if self._path():
             found = self._samples.example(self._conditions())
@@ -138,7 +141,7 @@ class SizeBranches:
 
         if not _is_of_sizes(expression):
             return None
-        if self._is_so_but_for_few(expression):
+        if expression not in self._checked_by_torch and self._is_so_but_for_few(expression):
             return sympy.false
         if not self._path():
             return None
@@ -191,6 +194,7 @@ class SizeBranches:
 
     def _check(self, _: Any, relation: Any) -> bool | None:
         """What PyTorch asserts, or torch._check()."""
+        self._checked_by_torch.add(relation)
         if not self._path() or not _is_of_sizes(relation):
             return None
         condition = Condition(relation, True)
