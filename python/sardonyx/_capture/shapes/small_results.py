@@ -14,10 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
+from sardonyx._torch_private import sizes as torch_sizes
 from sardonyx._torch_private.operators import is_overload
 
 from .dim_names import least_sizes
-from .dim_spec import Leaf
+from .dim_spec import TAKEN_FOR, Leaf
 from .node_warnings import warning_of
 from .sampled_sizes import expression_of, number_at, sampled_sizes, values_at
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _QUOTIENTS = frozenset({"FloorDiv", "CleanDiv", "Mod", "PythonMod"})
 _LEASTS = frozenset({"Min", "Max"})
 _MAX_SYMBOLS = 4
+_LARGE = 1 << 31
 
 
 def small_results(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
@@ -99,7 +101,14 @@ def _are_different(sizes: Iterable[Any]) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _is_uncommon(expression: Any) -> bool:
-    """Whether a quotient or remainder in it is by a dynamic size, or of several."""
+    """Whether a quotient or remainder in it is by a dynamic size, or of several; or it is one
+    number but for sizes of 0 and 1, as `min(n, 1)` is."""
+    kinds = {type(part).__name__ for part in _parts(expression)}
+    if kinds & _LEASTS:
+        large = dict.fromkeys(expression.free_symbols, (TAKEN_FOR, _LARGE))
+        bounds = torch_sizes.bounds_of_expression(expression, large)
+        if bounds is not None and bounds[0] == bounds[1]:
+            return True
     return any(
         type(part).__name__ in _QUOTIENTS
         and (len(part.free_symbols) > 1 or part.args[1].free_symbols)
