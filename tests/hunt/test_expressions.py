@@ -32,6 +32,10 @@ FINDINGS = {
         "a[: (min(n // 2, 1) % m)].unsqueeze(0).expand(m, -1).flatten()",
         0,
     ),
+    "a row by quotients, expanded": (
+        "a[: (((n // n) % (m << 1)) ** 2)].unsqueeze(0).expand(m, -1).flatten()",
+        None,
+    ),
     "columns, of which there is one or none": ("a.unsqueeze(1).expand(n, min(1, m)) + b.sum()", 0),
     "the sign of a difference": ("torch.arange(max(1 - m, 0)) + a.sum()", 0),
     "one row, rolled and stacked": ("torch.stack([a[: min(n, 1)].roll(1, 0)] * 2)", 0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -92,12 +93,18 @@ UNLEARNT = Probe(
 )
 
 
+# How often an operator asserts the same of a size, which is known.
+_MAX_ASSERTED = 100
+
+
 @contextmanager
 def answering_without_learning(env: Any, on_asked: Callable[[Any], None]) -> Iterator[list[Any]]:
     """Within it, what is asked of sizes is answered for the example's, and the ShapeEnv learns
     nothing by it. Gives the relations that hold by these answers. `on_asked` is called with each
-    before it is answered, and may raise."""
+    before it is answered, and with what is known and asserted again and again, as in a loop that
+    others keep from its end; it may raise."""
     relations: list[Any] = []
+    asserted: Counter[Any] = Counter()
     kind = lookup(_SYMBOLIC, "ShapeEnv")
     logged = kind._log_guard
 
@@ -113,6 +120,9 @@ def answering_without_learning(env: Any, on_asked: Callable[[Any], None]) -> Ite
     # PyTorch's own remembers its answers, and learns nothing by one that it remembers.
     def assert_(asked: Any, relation: Any, *_: Any, **__: Any) -> bool:
         if (answer := known_answer(asked, relation)) is not None:
+            asserted[relation] += 1
+            if asserted[relation] > _MAX_ASSERTED:
+                on_asked(relation)
             return answer
         if relation not in relations:
             note(relation)
