@@ -6,6 +6,7 @@ PyTorch's capture takes the length that the example has, and asserts that other 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +37,6 @@ def clamped_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Dia
         parts = _parts(node)
         if parts is None or not any(hasattr(each, "free_symbols") for each in parts[:3]):
             continue
-        if isinstance(parts[0], int):
-            continue  # a bound of the program: a table that has no more rows
         if parts not in known:
             known[parts] = _differs(parts, ranges, least)
         if known[parts]:
@@ -88,12 +87,18 @@ def _differs(parts: tuple[Any, ...], ranges: Mapping[str, Any], least: Mapping[s
         size, start, end, step, length = (number_at(each, row) for each in parts)
         if size is None or length is None or size < 0:
             continue  # the program does not run at such sizes
+        if isinstance(parts[0], int) and not all(_is_within(each, size) for each in (start, end)):
+            continue  # a bound of the program: a table that has no more rows
         has_few = any(each < TAKEN_FOR for each in row.values())
         if length < 0 and not (has_few and is_of_numbers):
             return True
         if (not has_few or is_of_others) and length != _length(size, start, end, step):
             return True
     return False
+
+
+def _is_within(bound: int | None, size: int) -> bool:
+    return bound is None or -size <= bound <= size or bound >= sys.maxsize
 
 
 def _length(size: int, start: int | None, end: int | None, step: int | None) -> int:

@@ -36,8 +36,8 @@ _LARGE = 1 << 31
 def small_results(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
     """A warning (SX1015) for each line with such an operator.
 
-    Operators of quotients and remainders by dynamic sizes, or of several, and those of different
-    sizes in one dimension, are run on meta tensors.
+    Operators of quotients and remainders by dynamic sizes, or of several, of sizes that are one
+    number but for 0 and 1, and of different sizes in one dimension are run on meta tensors.
     """
     ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
     if len(ranges) < 2:
