@@ -46,9 +46,8 @@ _OTHERS = """
 
 With no option but the folder, saved from the class that the architecture is published with: \
 {number}
-architectures, of which {left} were not tried. The column *transformers* has the version that a row
-was made with, and *earlier* where that is not known. A row stays until its architecture is tried
-again.
+architectures. {left} were not tried. The column *transformers* has the version that a row was made
+with, and *earlier* where that is not known. A row stays until its architecture is tried again.
 """
 _EARLIER = "earlier"
 

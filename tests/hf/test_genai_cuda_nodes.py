@@ -29,7 +29,7 @@ def test_nodes_of_a_decoder(precision: Any, tmp_path: Path) -> None:
         model, tmp_path / "out", runtime="onnxruntime-genai", provider="cuda", precision=precision
     )
     made = onnx.load(tmp_path / "out" / "model.onnx")
-    # The builder's has 11 in each layer, and 11 beside them.
+    # The builder's model has 11 nodes in each layer, and 11 others.
     assert len(made.graph.node) == 11 * LAYERS + 9
     assert not left_to_the_cpu(made)
 

@@ -36,7 +36,7 @@ FINDINGS = {
         "a[: (((n // n) % (m << 1)) ** 2)].unsqueeze(0).expand(m, -1).flatten()",
         None,
     ),
-    "columns, of which there is one or none": ("a.unsqueeze(1).expand(n, min(1, m)) + b.sum()", 0),
+    "at most one column": ("a.unsqueeze(1).expand(n, min(1, m)) + b.sum()", 0),
     "the sign of a difference": ("torch.arange(max(1 - m, 0)) + a.sum()", 0),
     "one row, rolled and stacked": ("torch.stack([a[: min(n, 1)].roll(1, 0)] * 2)", 0),
 }

@@ -163,7 +163,7 @@ def test_weights_that_begin_as_zeros() -> None:
 
 
 class ManySteps(torch.nn.Module):
-    """A constant of 40 steps, each of which reads the one before it several times."""
+    """A constant of 40 steps. Each reads the one before it several times."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         bias = torch.full((2, 3), -math.inf)

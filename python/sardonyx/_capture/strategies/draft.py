@@ -40,12 +40,12 @@ def draft(
             "  write it with torch.cond or torch.where; export(..., dynamo=False) freezes it"
         )
     if decided:
-        _check_example(program, args, kwargs)
+        _check_decisions(program, args, kwargs)
     specializations.python += decided
     return program
 
 
-def _check_example(
+def _check_decisions(
     program: ExportedProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> None:
     """SpecializedBranchError where the program's own assertions deny the example: PyTorch has no

@@ -68,7 +68,7 @@ std::optional<Value> narrowed(Lowering& onnx, Value positions, Value offset) {
   return is_sum ? onnx.add(*left, *right) : onnx.sub(*left, *right);
 }
 
-// Before: LessOrEqual(positions, others)      of int64, one of which may be a size
+// Before: LessOrEqual(positions, others)      of int64; one may be a size
 // After:  LessOrEqual(positions, others)      of int32
 std::optional<Values> compared(const Use& use, const Rule& rule) {
   Lowering& onnx = use.onnx;
