@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "onnx/graph/interleaved.h"
 #include "onnx/graph/recipe.h"
+#include "precision/weight_reader.h"
 
 namespace sardonyx::precision {
 namespace {
@@ -32,10 +32,8 @@ const Tensor* stack_of(const Node* node, std::size_t index) {
 
 // Whether each of the matrices can be read where it lies.
 bool has_readable_parts(const Tensor& stack) {
-  const onnx::Derived* step = onnx::derivation_of(stack);
-  if (step == nullptr) return stack.data != nullptr && onnx::is_cast_alone(stack);
-  return dynamic_cast<const onnx::Interleaved*>(step->how.get()) != nullptr &&
-         has_readable_parts(*stack.recipe->source);
+  const bool is_derived = onnx::derivation_of(stack) != nullptr;
+  return is_readable_stack(stack) && (is_derived ? *stack.recipe->source : stack).data != nullptr;
 }
 
 struct Parts {

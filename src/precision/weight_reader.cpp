@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/mapped_file.h"
+#include "onnx/graph/interleaved.h"
 #include "onnx/graph/joined.h"
 #include "onnx/graph/recipe.h"
 
@@ -30,6 +31,13 @@ WeightReader::WeightReader(const onnx::Tensor& matrix) : matrix_(matrix) {
         {std::make_unique<WeightReader>(part), row, column, part.dims[0], part.dims[1]});
     (joined->axis() == 0 ? row : column) += part.dims[joined->axis()];
   }
+}
+
+bool is_readable_stack(const onnx::Tensor& stack) {
+  const onnx::Derived* step = onnx::derivation_of(stack);
+  if (step == nullptr) return onnx::is_cast_alone(stack);
+  return dynamic_cast<const onnx::Interleaved*>(step->how.get()) != nullptr &&
+         onnx::is_cast_alone(*stack.recipe->source);
 }
 
 void WeightReader::add_matrices() {

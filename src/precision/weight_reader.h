@@ -14,10 +14,13 @@
 
 namespace sardonyx::precision {
 
+// Whether the elements of a stack of matrices are cast at most, interleaved or not.
+bool is_readable_stack(const onnx::Tensor& stack);
+
 class WeightReader {
  public:
-  // `matrix` has two dims, or is a stack of matrices, whose rows count on, of elements that are
-  // cast at most, interleaved or not. It is borrowed, and has data.
+  // `matrix` has two dims, or is a readable stack of matrices, whose rows count on. It is borrowed,
+  // and has data.
   explicit WeightReader(const onnx::Tensor& matrix);
   ~WeightReader();
   WeightReader(const WeightReader&) = delete;

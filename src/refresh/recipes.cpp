@@ -22,6 +22,7 @@
 #include "onnx/graph/recipe.h"
 #include "precision/half_values.h"
 #include "precision/quantized_weight.h"
+#include "precision/weight_reader.h"
 #include "refresh/record.h"
 
 namespace sardonyx::refresh {
@@ -337,11 +338,7 @@ class Recipes::Builder {
   static bool can_be_quantized(const Tensor& of, std::int64_t layout) {
     if (of.dims.size() == 2) return true;
     const bool is_packed = layout == static_cast<std::int64_t>(precision::Layout::kPackedRows);
-    if (of.dims.size() != 3 || !is_packed) return false;
-    const onnx::Derived* step = onnx::derivation_of(of);
-    if (step == nullptr) return onnx::is_cast_alone(of);
-    return dynamic_cast<const onnx::Interleaved*>(step->how.get()) != nullptr &&
-           onnx::is_cast_alone(*of.recipe->source);
+    return of.dims.size() == 3 && is_packed && precision::is_readable_stack(of);
   }
 
   Tensor quantized(Json json, const Tensor& of, Json blocks) const {
