@@ -58,7 +58,7 @@ class Subject:
             constant = constant_dims(program, dynamic.leaves, {})
             if any(each.wanted.policy is ConstantDimPolicy.MUST_VARY for each in constant):
                 raise DeclinedError("the model makes a dimension constant that must vary")
-            if short_slices(program, dynamic.leaves):
+            if short_slices(program, dynamic.leaves, 1):
                 raise DeclinedError("a slice of a size that may be 1")
         return text_of(program)
 

@@ -172,7 +172,7 @@ def capture(
             tries = may_trace or (by_sizes and all(map(is_scripted, fixed)))
             if ((fixed and tries) or (is_kept and may_trace)) and (kept := by_trace()):
                 return kept
-            short = [] if _is_script(program) else short_slices(program, dynamic.leaves)
+            short = [] if _is_script(program) else _short_slices(program, dynamic)
             named = _named_leaves(program, dynamic)
             notes += short + (equal_dims(program, named) if named else [])
             captured = Captured(program, named, tuple(notes), tuple(attempts))
@@ -289,6 +289,10 @@ def _is_of_sizes(cause: BaseException | None) -> bool:
     return is_error and not _is_of_data(cause)
 
 
+def _short_slices(program: ExportedProgram, dynamic: DynamicShapes) -> list[Diagnostic]:
+    return [note for size in (1, 0) for note in short_slices(program, dynamic.leaves, size)]
+
+
 def _is_of_data(cause: BaseException | None) -> bool:
     """Whether a capture ended on a question of data."""
     return "DataDependent" in type(cause).__name__
@@ -354,16 +358,13 @@ def _quickly(
         failure = DeclinedError(program.doubt)
     is_spare = is_doubtful and any(map(_is_warned_of, notes))
     # A table that has no more rows bounds a size for good.
+    has_slices = any(note.op.startswith("aten::slice") for note in notes)
     is_decided = failure is not None or (
         any(map(_is_warned_of, notes))
-        and (
-            guards.by_model
-            or is_least_raised(program, dynamic.leaves)
-            or any(note.op.startswith("aten::slice") for note in notes)
-        )
+        and (guards.by_model or is_least_raised(program, dynamic.leaves) or has_slices)
     )
     is_asked = (guards.by_model or guards.are_any) and not guards.relate_many
-    is_asked |= isinstance(failure, _ShortSliceError)
+    is_asked |= has_slices or isinstance(failure, _ShortSliceError)
     if is_decided and is_asked and not is_tried and follows_size_branches():
         try:
             other, other_notes = attempt(size_branches=True)
@@ -423,8 +424,10 @@ def _quick_attempt(
         notes += short_chunks(program, dynamic.leaves)
     except FixedSizeError as error:
         raise DeclinedError(first_line(error)) from error
-    if short_slices(program, dynamic.leaves):
+    if short_slices(program, dynamic.leaves, 1):
         raise _ShortSliceError("a slice of a size that may be 1")
+    if not size_branches:  # with them, slices have the length of each size
+        notes += short_slices(program, dynamic.leaves, 0)
     if any(map(_asked_by_script, notes)):
         raise DeclinedError("a scripted function asks for a size, which its own branches can keep")
     return program, [*notes, *assertions.notes(), *program.notes]

@@ -1,9 +1,11 @@
 """Slices of free sizes that PyTorch's capture takes for 2 and more: x[-2:] of one row has one row,
-and the capture says two, whatever range the user gave."""
+and the capture says two, whatever range the user gave.
+
+x[:1] of no rows has none, which matters where the size of a slice is read, or the slice written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
@@ -18,13 +20,12 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 
-def short_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
+def short_slices(program: ExportedProgram, leaves: Sequence[Leaf], size: int) -> list[Diagnostic]:
     """A warning (SX1015) of each slice whose length is another than the program says where the free
-    sizes are 1."""
-    free = _free_symbols(program, leaves)
-    if not free:
-        return []
-    return [_note(node) for node in _slices(program.graph) if _is_shorter(node, free)]
+    sizes are `size`: of 0, where the program has elements and there are none."""
+    free = dict.fromkeys(_free_symbols(program, leaves, size), size)
+    slices = _slices(program.graph) if free else ()
+    return [_note(node, size) for node in slices if _is_shorter(node, free)]
 
 
 def short_chunks(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
@@ -32,7 +33,7 @@ def short_chunks(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagn
     reads."""
     import torch
 
-    free = _free_symbols(program, leaves)
+    free = _free_symbols(program, leaves, 1)
     chunks = program.graph.find_nodes(op="call_function", target=torch.ops.aten.chunk.default)
     return [_note_of_chunk(node) for node in chunks if free and _has_fewer(node, free)]
 
@@ -41,7 +42,7 @@ def _has_fewer(node: torch.fx.Node, free: set[Any]) -> bool:
     parts = node.meta["val"]
     dim: Any = node.args[2] if len(node.args) > 2 else node.kwargs.get("dim", 0)
     source: Any = node.args[0]
-    size = _at_one(size_of(source.meta["val"], dim), free)
+    size = _number_at(size_of(source.meta["val"], dim), dict.fromkeys(free, 1))
     if size is None or not 0 < size <= (len(parts) - 1) ** 2:
         return False
     length = -(-size // len(parts))
@@ -59,15 +60,16 @@ def _note_of_chunk(node: torch.fx.Node) -> Diagnostic:
     )
 
 
-def _free_symbols(program: ExportedProgram, leaves: Sequence[Leaf]) -> set[Any]:
-    """Those that the user lets be 1, and that the program bounds no more than any capture does."""
+def _free_symbols(program: ExportedProgram, leaves: Sequence[Leaf], least: int) -> set[Any]:
+    """Those that the user lets be `least`, and that the program bounds no more than any capture
+    does."""
     ranges = program.range_constraints
     found: set[Any] = set()
     for _, value, leaf in named_inputs(program, leaves):
         for axis, wanted in leaf.dims.items():
             size = None if axis == SCALAR else size_of(value, axis)
             symbol = getattr(getattr(size, "node", None), "expr", None)
-            if symbol is None or not symbol.is_symbol or wanted.least >= TAKEN_FOR:
+            if symbol is None or not symbol.is_symbol or wanted.least > least:
                 continue
             known = ranges.get(symbol)
             if known is None or known.lower <= TAKEN_FOR:
@@ -81,22 +83,24 @@ def _slices(graph: torch.fx.Graph) -> Iterator[torch.fx.Node]:
     yield from graph.find_nodes(op="call_function", target=torch.ops.aten.slice.Tensor)
 
 
-def _is_shorter(node: torch.fx.Node, free: set[Any]) -> bool:
+def _is_shorter(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
     given: dict[str, Any] = dict(
         zip(("self", "dim", "start", "end", "step"), node.args, strict=False)
     )
     given |= node.kwargs
     bounds = [given.get(each) for each in ("start", "end", "step")]
-    known = [bound if bound is None else _at_one(_value(bound), free) for bound in bounds]
+    known = [bound if bound is None else _number_at(_value(bound), sizes) for bound in bounds]
     if any(
-        bound is not None and at_one is None for bound, at_one in zip(bounds, known, strict=True)
+        bound is not None and number is None for bound, number in zip(bounds, known, strict=True)
     ):
         return False
     dim = given.get("dim", 0)
-    size = _at_one(size_of(given["self"].meta["val"], dim), free)
-    length = _at_one(size_of(node.meta["val"], dim), free)
-    if size is None or length is None or size < 0:  # the program does not run at 1
+    size = _number_at(size_of(given["self"].meta["val"], dim), sizes)
+    length = _number_at(size_of(node.meta["val"], dim), sizes)
+    if size is None or length is None or size < 0:  # the program does not run at such sizes
         return False
+    if size == 0:
+        return length > 0
     return known[2] != 0 and length != len(range(*slice(*known).indices(size)))
 
 
@@ -104,22 +108,22 @@ def _value(bound: Any) -> Any:
     return bound.meta.get("val") if hasattr(bound, "meta") else bound
 
 
-def _at_one(size: Any, free: set[Any]) -> int | None:
-    """The number where the free sizes are 1; None where others decide it, or data."""
+def _number_at(size: Any, sizes: Mapping[Any, int]) -> int | None:
+    """The number that a size is at those of symbols; None where others decide it, or data."""
     if isinstance(size, int):
         return size
     expression = getattr(getattr(size, "node", None), "expr", None)
-    if expression is None or not expression.free_symbols <= free:
+    if expression is None or not expression.free_symbols <= sizes.keys():
         return None
-    value = at_sizes(expression, dict.fromkeys(expression.free_symbols, 1))
+    value = at_sizes(expression, sizes)
     return int(value) if value is not None and value.is_Integer else None
 
 
-def _note(node: torch.fx.Node) -> Diagnostic:
+def _note(node: torch.fx.Node, size: int) -> Diagnostic:
     return warning_of(
         node,
         "aten::slice.Tensor",
-        f"a slice ({node.name}) is shorter than captured where a dynamic dimension is 1",
+        f"a slice ({node.name}) is shorter than captured where a dynamic dimension is {size}",
         "what the model computes there may be wrong, since PyTorch's capture assumes at least 2",
         "declare Dim('name', min=2), or keep to larger sizes",
     )

@@ -16,6 +16,7 @@ from sardonyx._capture.meta_tracer.symbolic.sizes import (
     always_same,
     filled_in,
     hint,
+    is_at_most_1,
     is_by_data,
     made_same,
     plain,
@@ -76,7 +77,7 @@ def expand(
         want = plain(size[axis])
         if (axis >= new and type(want) is int and want == -1) or same(have, want):
             want = have
-        elif type(have) is int and have == 1:
+        elif (type(have) is int and have == 1) or is_at_most_1(have):
             step = 0
         else:
             raise DeclinedError(f"an expansion from {have} to {want}")
@@ -247,6 +248,8 @@ def _is_within(index: Size, size: Size) -> bool:
     """Whether PyTorch has such an element, which it checks of free sizes."""
     if always(index < size) and always(index >= -size):
         return True
+    if type(index) is int and index in (0, -1) and is_at_most_1(size):
+        return True
     if type(index) is not int or is_by_data((size,)) or not -hint(size) <= index < hint(size):
         return False
     torch._check(size > index if index >= 0 else size >= -index)
@@ -274,7 +277,8 @@ def copy_(
     if len(given) > len(own) or 0 in numbers(steps_of(self)):
         raise DeclinedError("a copy to what lies in one place, or of a tensor of more dims")
     for size, other in zip(reversed(own), reversed(given), strict=False):
-        if not (type(other) is int and other == 1) and not always_same(size, other):
+        is_repeated = (type(other) is int and other == 1) or is_at_most_1(other)
+        if not is_repeated and not always_same(size, other):
             raise DeclinedError("a copy of a tensor that may not fit")
     return self
 

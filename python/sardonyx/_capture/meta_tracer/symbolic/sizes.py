@@ -268,11 +268,17 @@ def broadcast(shapes: Sequence[Sizes]) -> Sizes:
             known = result[axis]
             if type(size) is int and size == 1:
                 continue
-            if type(known) is int and known == 1:
+            if (type(known) is int and known == 1) or is_at_most_1(known):
                 result[axis] = size
-            elif not made_same(known, size):
+            elif not is_at_most_1(size) and not made_same(known, size):
                 raise DeclinedError(f"sizes {known} and {size} meet in a broadcast")
     return tuple(result)
+
+
+def is_at_most_1(size: Size) -> bool:
+    """Whether it is 0 or 1, as that of `x[:1]` of any number of rows. What needs it to be 1 fails
+    at run time where it is 0: as PyTorch does, but for squeeze()."""
+    return type(size) is not int and is_always_true(size <= 1)
 
 
 def wrapped_axis(axis: int, rank: int) -> int:

@@ -23,6 +23,7 @@ from sardonyx._capture.meta_tracer.meta.fake_kernels import PLAIN, FakeKernels
 from sardonyx._capture.meta_tracer.meta.results import ResultFactory
 from sardonyx._capture.meta_tracer.meta.rules import MetaRules
 from sardonyx._capture.meta_tracer.meta.tensor import QuickTensor
+from sardonyx._capture.meta_tracer.symbolic.sizes import is_at_most_1
 from sardonyx._torch_private import fake_tensors, modes, operators
 
 from .autocast_regions import MARKS
@@ -44,6 +45,7 @@ _BEHIND_OPERATORS = frozenset(
 
 # As torch.export has it, whose program may be run again and again.
 _RECORDED_AS = {torch.ops.aten.lift_fresh.default: torch.ops.aten.lift_fresh_copy.default}
+_SQUEEZE = torch.ops.aten.squeeze.dim
 _ITEM = torch.ops.aten.item.default
 _STRIDED = torch.ops.aten.as_strided.default
 _TRUTH = torch.ops.aten.is_nonzero.default
@@ -123,6 +125,8 @@ class Recorder(modes.OperatorMode):
         if refusal := _refusal(func):
             raise DeclinedError(refusal)
         func = _RECORDED_AS.get(func, func)
+        if func is _SQUEEZE and is_at_most_1(args[0].shape[args[1]] if args[0].dim() else 1):
+            func, args = torch.ops.aten.select.int, (*args, 0)
         if func is _ITEM and _is_choosing_an_overload():
             raise RuntimeError("an operator takes a tensor for a number")  # asks another
         result = self.calls.result(func, partial(self._called, func, args, kwargs))
