@@ -39,6 +39,9 @@ USES: dict[str, Callable[[Tensor], Tensor]] = {
     "expanded": lambda x: torch.arange(3.0)[None].expand(x[:1].shape[0], 3),
     "repeated": lambda x: torch.stack([x[:1], x[-1:]]),
     "flattened": lambda x: x[:1].mul(2).sum(1),
+    "counted behind the first": lambda x: torch.full((1,), x[1:].shape[0]) + x[:-1].numel(),
+    "filled behind the first": lambda x: torch.ones_like(x[1:]),
+    "put before differences": lambda x: torch.diff(x, dim=0, prepend=x[:1]),
 }
 # PyTorch raises, or gives another rank, where there are no rows. So the model fails there.
 FAILING: dict[str, Callable[[Tensor], Tensor]] = {
@@ -96,4 +99,14 @@ def test_torch_export_is_warned_of() -> None:
             (torch.randn(5, 3),),
             dynamic_shapes=({0: torch.export.Dim.DYNAMIC},),
             capture="torch",
+        )
+
+
+def test_a_split_into_more_parts_is_warned_of() -> None:
+    """Two rows in parts of `n` are one part, but two where n is 1."""
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"whether .* == 1"):
+        sardonyx.export(
+            Calls(lambda x: x.split(max(x.shape[1], 1))[0]),
+            (torch.randn(2, 3),),
+            dynamic_shapes=({1: torch.export.Dim.DYNAMIC},),
         )

@@ -222,6 +222,11 @@ class SizeGuards:
         for relation, (place, env) in self._by_operators.items():
             if relation not in by_model:
                 tell(relation, place, env, BY_OPERATOR)
+                exceptions = _exceptions(relation, True) if fixes_quotient(relation) else ()
+                # Of no elements, PyTorch asks nothing.
+                exceptions = tuple(few for few in exceptions if 0 not in few.values())
+                if place not in violations and any(_may_be(few, least) for few in exceptions):
+                    violations[place] = _relation_text(relation, names), BY_OPERATOR, "warning"
         strings = [
             _note_of_string(
                 place, _relation_text(size, names), is_error=computed and size_names <= required

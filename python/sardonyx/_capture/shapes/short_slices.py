@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
+from sardonyx._torch_private.operators import is_overload
 
 from .dim_names import named_inputs
 from .dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
@@ -19,13 +20,20 @@ if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
+_OTHER = 7  # a size that is not 0
+
 
 def short_slices(program: ExportedProgram, leaves: Sequence[Leaf], size: int) -> list[Diagnostic]:
     """A warning (SX1015) of each slice whose length is another than the program says where the free
-    sizes are `size`: of 0, where the program has elements and there are none."""
+    sizes are `size`: of 0, where the program has elements and there are none, or where it computes
+    with a length below 0."""
     free = dict.fromkeys(_free_symbols(program, leaves, size), size)
-    slices = _slices(program.graph) if free else ()
-    return [_note(node, size) for node in slices if _is_shorter(node, free)]
+    slices = list(_slices(program.graph)) if free else []
+    found = [node for node in slices if _is_shorter(node, free)]
+    if size == 0 and (below := [each for each in slices if _is_below_0(each, free)]):
+        numbers = list(_numbers(program.graph))
+        found += [node for node in below if _is_read(node, numbers)]
+    return [_note(node, size) for node in found]
 
 
 def short_chunks(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
@@ -96,12 +104,56 @@ def _is_shorter(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
         return False
     dim = given.get("dim", 0)
     size = _number_at(size_of(given["self"].meta["val"], dim), sizes)
-    length = _number_at(size_of(node.meta["val"], dim), sizes)
+    length = _number_at(_length(node), sizes)
     if size is None or length is None or size < 0:  # the program does not run at such sizes
         return False
     if size == 0:
         return length > 0
     return known[2] != 0 and length != len(range(*slice(*known).indices(size)))
+
+
+def _length(node: torch.fx.Node) -> Any:
+    """The size of what a slice gives, along its dimension."""
+    dim: Any = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim", 0)
+    return size_of(node.meta["val"], dim)
+
+
+def _is_below_0(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
+    length = _number_at(_length(node), sizes)
+    return length is not None and length < 0
+
+
+def _numbers(graph: torch.fx.Graph) -> Iterator[Any]:
+    """The sizes that operators are given as numbers, but for the bounds of slices, and those of
+    tensors that are made of another one's sizes, as by `zeros_like`."""
+    import torch
+
+    for node in graph.nodes:
+        if is_overload(node.target) and node.target is not torch.ops.aten.slice.Tensor:
+            yield from _sizes((*node.args, *node.kwargs.values()))
+            if node.target.overloadpacket.__name__.endswith("_like"):
+                yield from _sizes(tuple(node.meta["val"].shape))
+
+
+def _sizes(argument: Any) -> Iterator[Any]:
+    """What stands in an argument for a size: a node, or the size itself."""
+    if isinstance(argument, (list, tuple)):
+        for each in argument:
+            yield from _sizes(each)
+    elif hasattr(value := _value(argument), "node"):
+        yield value
+
+
+def _is_read(node: torch.fx.Node, numbers: Sequence[Any]) -> bool:
+    """Whether one of the numbers is below 0 where the slice's length is."""
+    empty = _length(node).node.expr.free_symbols
+    for number in numbers:
+        symbols = number.node.expr.free_symbols
+        sizes = {symbol: 0 if symbol in empty else _OTHER for symbol in symbols}
+        value = _number_at(number, sizes) if symbols & empty else None
+        if value is not None and value < 0:
+            return True
+    return False
 
 
 def _value(bound: Any) -> Any:

@@ -163,7 +163,9 @@ def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
         results = operator(*args, **kwargs)
     except Exception:  # neither does the model run at such sizes
         return False
-    return bool(captured) and None not in captured and list(_sizes(results)) != captured
+    if not captured or any(size is None or size < 0 for size in captured):
+        return False  # the program does not run at such sizes
+    return list(_sizes(results)) != captured
 
 
 def _note(node: torch.fx.Node) -> Diagnostic:
