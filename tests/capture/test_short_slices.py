@@ -102,11 +102,18 @@ def test_torch_export_is_warned_of() -> None:
         )
 
 
-def test_a_split_into_more_parts_is_warned_of() -> None:
-    """Two rows in parts of `n` are one part, but two where n is 1."""
-    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"whether .* == 1"):
+SPLITS: dict[str, Callable[[Tensor], Tensor]] = {
+    "two rows in parts of n": lambda x: x.T[:2].split(max(x.shape[0], 1))[0],
+    "n rows in two parts": lambda x: x.split(max(x.shape[0] - 1, 1))[0],
+}
+
+
+@pytest.mark.parametrize("function", SPLITS.values(), ids=SPLITS)
+def test_a_split_into_other_parts_is_warned_of(function: Callable[[Tensor], Tensor]) -> None:
+    """Of a size of 1, they are two instead of one, and one instead of two."""
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match="whether|of another size"):
         sardonyx.export(
-            Calls(lambda x: x.split(max(x.shape[1], 1))[0]),
-            (torch.randn(2, 3),),
-            dynamic_shapes=({1: torch.export.Dim.DYNAMIC},),
+            Calls(function),
+            (torch.randn(5, 3),),
+            dynamic_shapes=({0: torch.export.Dim.DYNAMIC},),
         )

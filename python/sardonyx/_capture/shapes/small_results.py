@@ -40,13 +40,13 @@ def small_results(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diag
     number but for 0 and 1, and of different sizes in one dimension are run on meta tensors.
     """
     ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
-    if len(ranges) < 2:
-        return []
     least = least_sizes(program, leaves)
     known: dict[Any, bool] = {}
     found: dict[Any, Diagnostic] = {}
     for node in program.graph.nodes:
-        if not is_overload(node.target) or not (symbols := _symbols(node)):
+        if not is_overload(node.target) or not (len(ranges) > 1 or _is_parted(node)):
+            continue
+        if not (symbols := _symbols(node)):
             continue
         call = _signature(node)
         if call not in known:
@@ -60,7 +60,7 @@ def small_results(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diag
 
 def _symbols(node: torch.fx.Node) -> list[Any]:
     """Those of the sizes that the operator takes; empty where its results are as in any capture."""
-    sizes = [each for source in node.all_input_nodes for each in _sizes(source.meta.get("val"))]
+    sizes = [each for argument in _arguments(node) for each in _sizes(argument)]
     expressions = [expression_of(each) for each in sizes if hasattr(each, "node")]
     if not (any(map(_is_uncommon, expressions)) or _is_broadcast(node) or _is_parted(node)):
         return []
@@ -88,8 +88,25 @@ def _is_parted(node: torch.fx.Node) -> bool:
     `x.split(max(n * m - m, 1))`."""
     if not isinstance(node.meta.get("val"), (list, tuple)):
         return False
-    numbers = [source.meta.get("val") for source in node.all_input_nodes]
-    return any(hasattr(each, "node") and not expression_of(each).is_symbol for each in numbers)
+    numbers = [each for each in _arguments(node) if hasattr(each, "node")]
+    return any(not expression_of(each).is_symbol for each in numbers)
+
+
+def _arguments(node: torch.fx.Node) -> list[Any]:
+    """Tensors, sizes and lists of these."""
+    arguments = _with_values((*node.args, *node.kwargs.values()))
+    return [each for each in arguments if isinstance(each, (list, tuple)) or _has_sizes(each)]
+
+
+def _has_sizes(value: Any) -> bool:
+    return hasattr(value, "node") or hasattr(value, "shape")
+
+
+def _with_values(arguments: Any) -> Any:
+    """Those of a call, with what its nodes stand for."""
+    import torch
+
+    return torch.fx.node.map_arg(arguments, lambda source: source.meta.get("val"))
 
 
 def _are_different(sizes: Iterable[Any]) -> bool:
@@ -150,14 +167,11 @@ def _signature(node: torch.fx.Node) -> Any:
 
 def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
     """Whether the results have other sizes than the program says, or are fewer or more."""
-    import torch
 
     operator: Any = node.target
     captured = [number_at(expression_of(size), sizes) for size in _sizes(node.meta.get("val"))]
     try:
-        args, kwargs = torch.fx.node.map_arg(
-            (node.args, node.kwargs), lambda source: values_at(source.meta.get("val"), sizes)
-        )
+        args, kwargs = values_at(_with_values((node.args, node.kwargs)), sizes)
         if "device" in kwargs:
             kwargs = {**kwargs, "device": "meta"}
         results = operator(*args, **kwargs)
