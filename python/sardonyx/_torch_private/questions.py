@@ -10,13 +10,12 @@ from typing import Any
 
 from .fake_tensors import decided_by_data
 from .probing import Probe, has, lookup, patched
-from .sizes import example_sizes, is_known, known_answer, names_of_sizes
+from .sizes import SYMBOLIC_SHAPES, example_sizes, is_known, known_answer, names_of_sizes
 
-_SYMBOLIC = "torch.fx.experimental.symbolic_shapes"
 _NODE = "torch.fx.experimental.sym_node"
 CONSTANTS = Probe(
     "the line that makes a dimension constant",
-    has(_SYMBOLIC, "ShapeEnv._update_var_to_range", "ShapeEnv._set_replacement"),
+    has(SYMBOLIC_SHAPES, "ShapeEnv._update_var_to_range", "ShapeEnv._set_replacement"),
 )
 
 
@@ -27,7 +26,7 @@ def watching_sizes(on_fixed: Callable[[list[str]], None]) -> Iterator[None]:
     if not CONSTANTS.available:
         yield
         return
-    kind = lookup(_SYMBOLIC, "ShapeEnv")
+    kind = lookup(SYMBOLIC_SHAPES, "ShapeEnv")
     narrowed, replaced = kind._update_var_to_range, kind._set_replacement
 
     def narrow(env: Any, symbol: Any, *args: Any, **kwargs: Any) -> Any:
@@ -55,7 +54,7 @@ def watching_sizes(on_fixed: Callable[[list[str]], None]) -> Iterator[None]:
         yield
 
 
-QUESTIONS = Probe("notes of what is asked of sizes", has(_SYMBOLIC, "ShapeEnv._log_guard"))
+QUESTIONS = Probe("notes of what is asked of sizes", has(SYMBOLIC_SHAPES, "ShapeEnv._log_guard"))
 
 
 @contextmanager
@@ -68,7 +67,7 @@ def watching_questions(
     if not QUESTIONS.available:
         yield
         return
-    kind = lookup(_SYMBOLIC, "ShapeEnv")
+    kind = lookup(SYMBOLIC_SHAPES, "ShapeEnv")
     logged = kind._log_guard
 
     def log(env: Any, prefix: str, relation: Any, *args: Any, **kwargs: Any) -> Any:
@@ -85,7 +84,7 @@ def watching_questions(
 UNLEARNT = Probe(
     "questions of operators that change no result",
     has(
-        _SYMBOLIC,
+        SYMBOLIC_SHAPES,
         *(f"ShapeEnv.{n}" for n in ("_log_guard", "guard_or_defer_runtime_assert")),
         "ShapeEnv.suppress_guards",
     ),
@@ -105,7 +104,7 @@ def answering_without_learning(env: Any, on_asked: Callable[[Any], None]) -> Ite
     others keep from its end; it may raise."""
     relations: list[Any] = []
     asserted: Counter[Any] = Counter()
-    kind = lookup(_SYMBOLIC, "ShapeEnv")
+    kind = lookup(SYMBOLIC_SHAPES, "ShapeEnv")
     logged = kind._log_guard
 
     def note(relation: Any) -> None:
@@ -295,7 +294,9 @@ def _parts(expression: Any) -> Any:
 
 
 ANSWERS = Probe(
-    "assertions of data", has(_NODE, "SymNode.guard_bool"), has(_SYMBOLIC, "uninteresting_files")
+    "assertions of data",
+    has(_NODE, "SymNode.guard_bool"),
+    has(SYMBOLIC_SHAPES, "uninteresting_files"),
 )
 
 
@@ -306,7 +307,7 @@ def answering_of_data(answer: Callable[[Any], bool | None]) -> Iterator[None]:
     if not ANSWERS.available:
         yield
         return
-    kind, symbolic = lookup(_NODE, "SymNode"), lookup(_SYMBOLIC)
+    kind, symbolic = lookup(_NODE, "SymNode"), lookup(SYMBOLIC_SHAPES)
     asked, hidden = kind.guard_bool, symbolic.uninteresting_files
 
     def ask(node: Any, *args: Any, **kwargs: Any) -> Any:
@@ -328,7 +329,7 @@ def answering_of_data(answer: Callable[[Any], bool | None]) -> Iterator[None]:
 
 
 LIMITS = Probe(
-    "a limit for what is asked of sizes", has(_SYMBOLIC, "ShapeEnv._maybe_evaluate_static")
+    "a limit for what is asked of sizes", has(SYMBOLIC_SHAPES, "ShapeEnv._maybe_evaluate_static")
 )
 
 
@@ -339,7 +340,7 @@ def limiting_sizes(most: int, in_all: int, stop: type[BaseException]) -> Iterato
     if not LIMITS.available:
         yield
         return
-    kind = lookup(_SYMBOLIC, "ShapeEnv")
+    kind = lookup(SYMBOLIC_SHAPES, "ShapeEnv")
     asked = kind._maybe_evaluate_static
     total = 0
 
@@ -368,7 +369,7 @@ def _count_terms(expression: Any, most: int) -> int:
 BRANCHES = Probe(
     "branches on sizes that are in the model",
     has(_NODE, "SymNode.guard_bool", "SymNode.guard_int", "SymNode.hint"),
-    has(_SYMBOLIC, "ShapeEnv.evaluate_expr", "ShapeEnv.guard_or_defer_runtime_assert"),
+    has(SYMBOLIC_SHAPES, "ShapeEnv.evaluate_expr", "ShapeEnv.guard_or_defer_runtime_assert"),
 )
 
 
@@ -386,7 +387,7 @@ def answering_of_sizes(
     PyTorch evaluates and its fallback, `check` a ShapeEnv and a relation that PyTorch asserts, and
     `hint` a SymNode whose size in the example is asked, and `number` one that Python takes for a
     number."""
-    kind, env_kind = lookup(_NODE, "SymNode"), lookup(_SYMBOLIC, "ShapeEnv")
+    kind, env_kind = lookup(_NODE, "SymNode"), lookup(SYMBOLIC_SHAPES, "ShapeEnv")
     asked, counted, known = kind.guard_bool, kind.guard_int, kind.hint.fget
     evaluated, asserted = env_kind.evaluate_expr, env_kind.guard_or_defer_runtime_assert
 

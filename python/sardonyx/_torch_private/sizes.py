@@ -4,7 +4,6 @@ what is equal among them."""
 from __future__ import annotations
 
 import functools
-import importlib
 import math
 import re
 import types
@@ -12,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .probing import Probe, has, patched
+from .probing import Probe, has, lookup, patched
 
 if TYPE_CHECKING:
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
@@ -25,8 +24,8 @@ def new_environment() -> ShapeEnv:
     return ShapeEnv(allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
 
 
-_SYMBOLIC = "torch.fx.experimental.symbolic_shapes"
-EMPTY_SIZES = Probe("sizes of 0", has(_SYMBOLIC, "make_symbol"))
+SYMBOLIC_SHAPES = "torch.fx.experimental.symbolic_shapes"
+EMPTY_SIZES = Probe("sizes of 0", has(SYMBOLIC_SHAPES, "make_symbol"))
 
 
 @contextmanager
@@ -36,7 +35,7 @@ def sizes_from_zero() -> Iterator[None]:
     if not EMPTY_SIZES.available:
         yield
         return
-    module: Any = importlib.import_module(_SYMBOLIC)
+    module = lookup(SYMBOLIC_SHAPES)
     make = module.make_symbol
 
     def made(*args: Any, positive: Any = None, **kwargs: Any) -> Any:

@@ -177,5 +177,5 @@ def _note(node: torch.fx.Node, size: int) -> Diagnostic:
         "aten::slice.Tensor",
         f"a slice ({node.name}) is shorter than captured where a dynamic dimension is {size}",
         "what the model computes there may be wrong, since PyTorch's capture assumes at least 2",
-        "declare Dim('name', min=2), or keep to larger sizes",
+        f"declare Dim('name', min={size + 1}), or keep to larger sizes",
     )
