@@ -79,6 +79,31 @@ def test_positions_in_a_table() -> None:
     check(lambda x, past: table[positions(x)[:, None] + positions(past)])
 
 
+def counted(x: torch.Tensor) -> torch.Tensor:
+    """How many rows are positive so far."""
+    return (x[0, :, 0] > 0).long().cumsum(0)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, past: positions(x).repeat(2, 1)[:, 1:] >= 2,
+    lambda x, past: counted(x)[:, None] == positions(past) + x.shape[1],
+    lambda x, past: torch.cat([positions(x), positions(past) - 3])[:, None] < counted(x),
+    lambda x, past: (positions(x)[:, None] - positions(past)).abs() * 3 < 5,
+    lambda x, past: torch.where(x[0, :, 0] > 0, positions(x), past.shape[1]) > counted(x),
+    lambda x, past: torch.arange(512)[: x.shape[1]] != positions(x).flip(0)[:1],
+    lambda x, past: torch.arange(9).repeat(2, 600)[:2, None, : x.shape[1]].gather(
+        2, positions(x).expand(2, 1, x.shape[1])) != positions(x),
+], ids=["tiled", "counted", "joined", "far", "chosen", "sliced", "gathered"])  # fmt: skip
+def test_integers_without_a_kernel_of_int32(function: Function) -> None:
+    """They are float32, which holds them exactly."""
+    check(function)
+
+
+def test_products_beyond_int32_stay() -> None:
+    check(lambda x, past: positions(x) * 2**20 < positions(x) - past.shape[1] * 2**20,
+          is_narrow=False)  # fmt: skip
+
+
 def test_other_integers_stay() -> None:
     """What an input says has no bounds."""
     check(lambda x, past: positions(x) < (x[0, :, 0] * 1e6).long() * 2**20, is_narrow=False)
