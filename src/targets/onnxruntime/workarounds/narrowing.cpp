@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <tuple>
 #include <vector>
 
@@ -19,6 +20,29 @@ constexpr double kMostInFloat = 1 << 24;
 constexpr double kMostInInt32 = 2147483647.0;
 // Constants of more elements are no positions.
 constexpr std::int64_t kMostElements = 1 << 20;
+
+// Of int32 or of integers as float32; infinity where that is not known.
+double most_of(Value value, int depth = 8) {
+  constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  if (value.dtype() == kBool) return 1;
+  const onnx::Node* node = value.info()->producer;
+  if (node == nullptr || depth == 0) return kUnknown;
+  const auto most = [&](std::size_t i) { return most_of(Value(node->input(i)), depth - 1); };
+  switch (node->op) {
+    case Op::kCast:
+    case Op::kExpand:
+    case Op::kReshape:
+    case Op::kSqueeze:
+    case Op::kUnsqueeze:
+      return most(0);
+    case Op::kCumSum:
+      return most(0) * kMostRows;
+    case Op::kMul:
+      return most(0) * most(1);
+    default:
+      return kUnknown;
+  }
+}
 
 bool is_of_sizes(Value value) {
   const auto contents = onnx::contents_of(value.info());
@@ -43,7 +67,7 @@ Value Narrowing::as_int32(const Narrow& narrow) { return onnx_.cast(narrow.value
 
 std::optional<Narrow> Narrowing::as_float(const std::optional<Narrow>& narrow) {
   if (!narrow || narrow->most > kMostInFloat) return std::nullopt;
-  return Narrow{onnx_.cast(narrow->value, kFloat32), narrow->most};
+  return Narrow{onnx_.cast(narrow->value, kFloat32), narrow->most, narrow->is_cut};
 }
 
 std::pair<Value, Value> Narrowing::alike(const Narrow& a, const Narrow& b) {
@@ -61,6 +85,11 @@ Narrow Narrowing::element(Value size) {
   const Value row =
       onnx_.range(onnx_.cast(size, kInt32), onnx_.cast(end, kInt32), onnx_.int_scalar(1, kInt32));
   return {onnx_.squeeze(row, {0}), 2 * kMostRows};
+}
+
+std::optional<Narrow> Narrowing::whole(Value integers) {
+  const auto found = of(integers);
+  return found && !found->is_cut ? found : std::nullopt;
 }
 
 std::optional<Narrow> Narrowing::operand(Value input) {
@@ -104,16 +133,22 @@ std::optional<Narrow> Narrowing::computed(const onnx::Node* node) {
     case Op::kSlice:
     case Op::kTile:
       return moved(node);
+    case Op::kConstantOfShape:
+      return filled(node);
     case Op::kConcat:
       return joined(node);
     case Op::kWhere:
       return chosen(node);
+    case Op::kMax:
+    case Op::kMin:
+      return extreme(node);
     case Op::kAdd:
     case Op::kSub:
       return summed(node);
     case Op::kAbs:
     case Op::kCumSum:
     case Op::kMul:
+    case Op::kNeg:
       return calculated(node);
     default:
       return std::nullopt;
@@ -133,7 +168,26 @@ std::optional<Narrow> Narrowing::counted(const onnx::Node* range, Value offset) 
 // Before: Cast<int64>(original)
 std::optional<Narrow> Narrowing::converted(Value original) {
   if (original.dtype() == kBool) return Narrow{onnx_.cast(original, kInt32), 1};
-  if (original.dtype() == kInt32) return Narrow{original, kMostInInt32};
+  if (original.dtype() == kInt32)
+    return Narrow{original, std::min(most_of(original), kMostInInt32)};
+  return original.dtype() == kFloat32 ? bounded_above(original) : std::nullopt;
+}
+
+// Before: Cast<int64>(Min(real, limit))
+// After:  Cast<int32>(Clip(real, -2^24, limit))
+std::optional<Narrow> Narrowing::bounded_above(Value real) {
+  const onnx::Node* minimum = real.info()->producer;
+  if (minimum == nullptr || !minimum->is(Op::kMin) || minimum->inputs.size() != 2)
+    return std::nullopt;
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    const Value limit = minimum->input(i);
+    if (!limit.is_constant() || !limit.has_rank() || limit.rank() != 0) continue;
+    const auto number = limit.constant()->reals();
+    if (!number || !(std::abs(number->front()) < kMostInFloat)) continue;
+    const Value clipped =
+        onnx_.clip(minimum->input(1 - i), onnx_.scalar(-kMostInFloat, kFloat32), limit);
+    return Narrow{onnx_.cast(clipped, kInt32), kMostInFloat, true};
+  }
   return std::nullopt;
 }
 
@@ -142,19 +196,19 @@ std::optional<Narrow> Narrowing::in_shape(const onnx::Node* node,
   if (!data) return std::nullopt;
   const Value x = data->value, other = node->input(1);
   const std::vector<std::int64_t>* permutation = node->ints("perm");
+  const auto like_data = [&](Value value) { return Narrow{value, data->most, data->is_cut}; };
   switch (node->op) {
     case Op::kExpand:
-      return Narrow{onnx_.expand(x, other), data->most};
+      return like_data(onnx_.expand(x, other));
     case Op::kReshape:
-      return Narrow{onnx_.reshape(x, other, {.allowzero = node->int_or("allowzero", 0)}),
-                    data->most};
+      return like_data(onnx_.reshape(x, other, {.allowzero = node->int_or("allowzero", 0)}));
     case Op::kSqueeze:
-      return Narrow{onnx_.squeeze(x, other), data->most};
+      return like_data(onnx_.squeeze(x, other));
     case Op::kUnsqueeze:
-      return Narrow{onnx_.unsqueeze(x, other), data->most};
+      return like_data(onnx_.unsqueeze(x, other));
     case Op::kTranspose:
       if (permutation == nullptr) return std::nullopt;
-      return Narrow{onnx_.transpose(x, *permutation), data->most};
+      return like_data(onnx_.transpose(x, *permutation));
     default:
       return std::nullopt;
   }
@@ -165,15 +219,27 @@ std::optional<Narrow> Narrowing::moved(const onnx::Node* node) {
   const auto data = as_float(of(node->input(0)));
   if (!data) return std::nullopt;
   const Value x = data->value;
-  if (node->is(Op::kTile)) return Narrow{onnx_.tile(x, node->input(1)), data->most};
+  const auto like_data = [&](Value value) { return Narrow{value, data->most, data->is_cut}; };
+  if (node->is(Op::kTile)) return like_data(onnx_.tile(x, node->input(1)));
   if (node->is(Op::kSlice))
-    return Narrow{onnx_.slice(x, node->input(1), node->input(2), Value(node->input(3)),
-                              Value(node->input(4))),
-                  data->most};
-  const auto indices = of(node->input(1));
+    return like_data(onnx_.slice(x, node->input(1), node->input(2), Value(node->input(3)),
+                                 Value(node->input(4))));
+  const auto indices = whole(node->input(1));
   if (!indices) return std::nullopt;
-  return Narrow{onnx_.gather_elements(x, as_int32(*indices), {.axis = node->int_or("axis", 0)}),
-                data->most};
+  return like_data(onnx_.gather_elements(x, as_int32(*indices), {.axis = node->int_or("axis", 0)}));
+}
+
+// Before: ConstantOfShape(shape)
+// After:  Expand(number, shape)
+std::optional<Narrow> Narrowing::filled(const onnx::Node* node) {
+  const Attribute* attribute = node->find("value");
+  if (attribute == nullptr) return std::nullopt;
+  const auto element = std::get<std::shared_ptr<const onnx::Tensor>>(attribute->data)->ints();
+  if (!element || element->size() != 1) return std::nullopt;
+  const std::int64_t number = element->front();
+  const double most = std::abs(double(number));
+  if (most > kMostInInt32) return std::nullopt;
+  return Narrow{onnx_.expand(onnx_.int_scalar(number, kInt32), node->input(0)), most};
 }
 
 std::optional<Narrow> Narrowing::joined(const onnx::Node* node) {
@@ -190,23 +256,41 @@ std::optional<Narrow> Narrowing::joined(const onnx::Node* node) {
   std::vector<Value> values;
   for (const Narrow& each : parts)
     values.push_back(onnx_.cast(each.value, is_real ? kFloat32 : kInt32));
-  return Narrow{onnx_.concat(values, node->int_or("axis", 0)), most};
+  return Narrow{onnx_.concat(values, node->int_or("axis", 0)), most,
+                std::ranges::any_of(parts, &Narrow::is_cut)};
 }
 
 std::optional<Narrow> Narrowing::chosen(const onnx::Node* node) {
   const auto left = operand(node->input(1)), right = operand(node->input(2));
   if (!left || !right) return std::nullopt;
   const auto [a, b] = alike(*left, *right);
-  return Narrow{onnx_.where(node->input(0), a, b), std::max(left->most, right->most)};
+  return Narrow{onnx_.where(node->input(0), a, b), std::max(left->most, right->most),
+                left->is_cut || right->is_cut};
+}
+
+// Before: Max(a, b)
+// After:  Where(Less(a, b), b, a)
+std::optional<Narrow> Narrowing::extreme(const onnx::Node* node) {
+  if (node->inputs.size() != 2) return std::nullopt;
+  const auto left = operand(node->input(0)), right = operand(node->input(1));
+  if (!left || !right || left->is_cut || right->is_cut) return std::nullopt;
+  auto [a, b] = alike(*left, *right);
+  const Value is_less = onnx_.less(a, b);
+  if (node->is(Op::kMax)) std::swap(a, b);
+  return Narrow{onnx_.where(is_less, a, b), std::max(left->most, right->most)};
 }
 
 std::optional<Narrow> Narrowing::calculated(const onnx::Node* node) {
-  const auto left = of(node->input(0));
+  const auto left = whole(node->input(0));
   if (!left) return std::nullopt;
   if (node->is(Op::kMul)) {
-    const auto right = of(node->input(1));
+    const auto right = whole(node->input(1));
     if (!right || left->most * right->most > kMostInInt32) return std::nullopt;
     return Narrow{onnx_.mul(as_int32(*left), as_int32(*right)), left->most * right->most};
+  }
+  if (node->is(Op::kNeg)) {
+    const Value zero = onnx_.int_scalar(0, left->value.dtype());
+    return Narrow{onnx_.sub(zero, left->value), left->most};
   }
   const auto x = as_float(left);
   if (!x) return std::nullopt;
@@ -223,12 +307,13 @@ std::optional<Narrow> Narrowing::summed(const onnx::Node* node) {
   if (const auto range = shifted(node->output(), {})) return range;
   const bool is_sum = node->is(Op::kAdd);
   const auto left = operand(node->input(0)), right = operand(node->input(1));
-  if (!left || !right) return std::nullopt;
+  if (!left || !right || (left->is_cut && right->is_cut)) return std::nullopt;
   const double most = left->most + right->most;
   if (most > kMostInInt32) return std::nullopt;
   auto [a, b] = alike(*left, *right);
   if (most > kMostInFloat) std::tie(a, b) = std::pair{as_int32(*left), as_int32(*right)};
-  return Narrow{is_sum ? onnx_.add(a, b) : onnx_.sub(a, b), most};
+  // Less what is cut is beyond 2^24, which is refused, too.
+  return Narrow{is_sum ? onnx_.add(a, b) : onnx_.sub(a, b), most, left->is_cut || right->is_cut};
 }
 
 std::optional<Narrow> Narrowing::shifted(Value integers, Value offset) {

@@ -18,6 +18,8 @@ bool is_size(Value value);
 struct Narrow {
   Value value;
   double most = 0;
+  // Integers below -2^24 may be others that are so far below 0: as indices both are refused.
+  bool is_cut = false;
 };
 
 class Narrowing {
@@ -29,6 +31,8 @@ class Narrowing {
   // The same of the integers less a size, or more, which goes into the Range that they start from;
   // nothing where there is none.
   std::optional<Narrow> shifted(Value integers, Value offset);
+  // The same but for what is cut.
+  std::optional<Narrow> whole(Value integers);
   // The same, or a size as an element on the accelerator, without a copy.
   std::optional<Narrow> operand(Value integers);
   Value difference(Value a, Value b);  // of sizes; `a` may be null: 0
@@ -48,8 +52,11 @@ class Narrowing {
   std::optional<Narrow> counted(const onnx::Node* range, Value offset);
   std::optional<Narrow> in_shape(const onnx::Node* node, const std::optional<Narrow>& data);
   std::optional<Narrow> moved(const onnx::Node* node);
+  std::optional<Narrow> filled(const onnx::Node* node);
   std::optional<Narrow> joined(const onnx::Node* node);
   std::optional<Narrow> chosen(const onnx::Node* node);
+  std::optional<Narrow> extreme(const onnx::Node* node);
+  std::optional<Narrow> bounded_above(Value real);
   std::optional<Narrow> calculated(const onnx::Node* node);
   std::optional<Narrow> summed(const onnx::Node* node);
 

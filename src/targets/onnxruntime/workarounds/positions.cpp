@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "onnx/graph/ir.h"
+#include "onnx/infer/inference.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
 #include "targets/onnxruntime/workarounds/narrowing.h"
@@ -17,10 +18,24 @@ namespace {
 using enum base::DType;
 
 constexpr DTypeSet kLong = onnx::dtype_bit(kInt64);
+constexpr std::int64_t kFirstInexact = 1 << 24;  // in float32, less one
 constexpr std::string_view kSince = "1.27";
 constexpr const char* kWhy =
     "there is no Range and no arithmetic of int64, so that positions would be computed on the CPU "
     "and copied";
+
+bool is_input(Value value) {
+  return value && !value.is_constant() && value.info()->producer == nullptr;
+}
+
+// Whether the constants are next to integers in float32, too: no other integer is rounded to them.
+bool has_few_digits(Value constant) {
+  if (!constant || !constant.is_constant()) return false;
+  const auto elements = constant.constant()->ints();
+  return elements && std::ranges::all_of(*elements, [](std::int64_t each) {
+           return -kFirstInexact < each && each < kFirstInexact;
+         });
+}
 
 // Before: LessOrEqual(positions, others)      of int64; one may be a size
 // After:  LessOrEqual(positions, others)      of int32, or of float32
@@ -41,12 +56,18 @@ std::optional<Values> compared(const Use& use, const Rule& rule) {
       return i == 0 ? emitted(zero, found->value) : emitted(found->value, zero);
     }
   }
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
+    if (is_input(use.input(i)) && has_few_digits(use.input(1 - i))) {
+      std::vector<Value> inputs(2);
+      for (const std::size_t j : {i, 1 - i}) inputs[j] = onnx.cast(use.input(j), kFloat32);
+      return emitted(inputs[0], inputs[1]);
+    }
   const bool is_of_size = is_size(use.input(0));
   // What cannot be narrowed comes first, so that nothing is made for a size next to it.
   const auto first = narrowing.operand(use.input(is_of_size ? 1 : 0));
   if (!first) return std::nullopt;
   const auto second = narrowing.operand(use.input(is_of_size ? 0 : 1));
-  if (!second) return std::nullopt;
+  if (!second || first->is_cut || second->is_cut) return std::nullopt;
   auto [a, b] = narrowing.alike(*first, *second);
   if (is_of_size) std::swap(a, b);
   return emitted(a, b);
@@ -94,11 +115,22 @@ std::optional<Values> cast_positions(const Use& use, const Rule& rule) {
   if (is_of_angles(use) || (to != kFloat32 && to != kFloat16 && to != kInt32 && to != kBool))
     return std::nullopt;
   if (use.input(0).is_constant()) return std::nullopt;
-  const auto found = Narrowing(use.onnx).of(use.input(0));
+  const auto found = Narrowing(use.onnx).whole(use.input(0));
   if (!found) return std::nullopt;
   if (found->value.dtype() == to) return Values{found->value};
   return use.onnx.without(rule, use, std::vector{found->value},
                           {use.attributes.begin(), use.attributes.end()});
+}
+
+// Whether what is cut lies outside of the table, whatever was added to it.
+bool is_far_off(const Use& use, const Narrow& positions) {
+  constexpr double kMostRows = 1 << 22;
+  const Value table = use.input(0);
+  if (!table.has_rank() || table.rank() == 0) return false;
+  const std::int64_t axis = use.integer("axis", 0);
+  const auto rows =
+      table.shape()[static_cast<std::size_t>(axis < 0 ? axis + table.rank() : axis)].constant();
+  return rows && double(*rows) <= kMostRows && positions.most <= kFirstInexact + kMostRows;
 }
 
 // Before: Gather(table, positions)
@@ -107,9 +139,34 @@ std::optional<Values> looked_up(const Use& use, const Rule& rule) {
   if (use.input(1) && use.input(1).is_constant()) return std::nullopt;
   Narrowing narrowing(use.onnx);
   const auto found = narrowing.of(use.input(1));
-  if (!found) return std::nullopt;
+  if (!found || (found->is_cut && !is_far_off(use, *found))) return std::nullopt;
   return use.onnx.without(rule, use, std::vector{use.input(0), narrowing.as_int32(*found)},
                           {use.attributes.begin(), use.attributes.end()});
+}
+
+// Before: GatherND(x, Concat(Unsqueeze(Range(0, batch)), columns))      batch: rows of x
+// After:  GatherND<batch_dims = 1>(x, columns)
+std::optional<Values> of_each_row(const Use& use, const Rule& rule) {
+  const Value x = use.input(0);
+  const onnx::Node* pairs = use.input(1)->producer;
+  if (use.integer("batch_dims", 0) != 0 || pairs == nullptr || !pairs->is(Op::kConcat) ||
+      pairs->inputs.size() != 2 || !x.has_rank() || x.rank() < 2)
+    return std::nullopt;
+  const Value columns = pairs->input(1);
+  const onnx::Node* rows = pairs->input(0)->producer;
+  if (rows == nullptr || !rows->is(Op::kUnsqueeze) || !columns.has_rank() || columns.rank() != 2 ||
+      columns.shape()[0] != x.shape()[0])
+    return std::nullopt;
+  const onnx::Node* range = rows->input(0)->producer;
+  if (range == nullptr || !range->is(Op::kRange)) return std::nullopt;
+  const auto starts = onnx::contents_of(range->input(0)),
+             limits = onnx::contents_of(range->input(1)),
+             deltas = onnx::contents_of(range->input(2));
+  if (!starts || !limits || !deltas || starts->front() != Expr(0) || deltas->front() != Expr(1) ||
+      limits->front() != x.shape()[0])
+    return std::nullopt;
+  return use.onnx.without(rule, use, std::vector{x, columns},
+                          {{"batch_dims", std::int64_t{1}, {}}});
 }
 
 constexpr Rule comparison(std::string_view name, Op op) {
@@ -155,6 +212,12 @@ constexpr Rule kRows[] = {
      .types = kLong,
      .how = cast_positions,
      .why = kWhy,
+     .since = kSince},
+    {.name = "places-in-each-row",
+     .op = Op::kGatherND,
+     .reason = Reason::kLacks,
+     .how = of_each_row,
+     .why = "numbers of rows are int64 here, which would be computed on the CPU and copied",
      .since = kSince},
     {.name = "positions-in-a-table",
      .op = Op::kGather,
