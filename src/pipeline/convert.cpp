@@ -104,6 +104,8 @@ std::unique_ptr<onnx::Model> convert_once(std::int64_t wanted, const targets::Ta
       done);
   if (options.optimize) tidy(*model, passing, done);
   report_placement(*model, target, opset, done);
+  if (auto warning = warning_of_placement(*model, target, opset))
+    notes.push_back(*std::move(warning));
   done.nodes_before = before;
   done.nodes_after = onnx::count_nodes(*model->graph);
   const bool is_reported = options.optimize || !options.precision.to.empty();

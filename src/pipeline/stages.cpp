@@ -138,6 +138,22 @@ void report_placement(const onnx::Model& model, const targets::Target& target, s
     done.declined.push_back({"placement", std::move(each.node), std::move(each.reason)});
 }
 
+std::optional<Diagnostic> warning_of_placement(const onnx::Model& model,
+                                               const targets::Target& target, std::int64_t opset) {
+  if (!targets::is_for_cpu_alone(model, target, opset)) return std::nullopt;
+  Diagnostic warning;
+  warning.severity = Severity::kWarning;
+  warning.code = "SX1507";
+  warning.message = fmt::format(
+      "{} has a kernel of no node of this model at opset {}: all of it "
+      "runs on the CPU",
+      target.title, opset);
+  warning.help =
+      "convert for a target without an accelerator, or compute in types that the provider has: "
+      "--explain names each node and why";
+  return warning;
+}
+
 void check_schemas(onnx::Model& model) {
   std::vector<Diagnostic> found;
   for (std::string& each : onnx::violations(model, onnx::Depth::kTypes)) {

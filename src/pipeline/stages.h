@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,9 @@ void tidy(onnx::Model& model, const rewriting::Options& options, OptimizationRep
 // What the lowered model leaves to the CPU of a target with an accelerator.
 void report_placement(const onnx::Model& model, const targets::Target& target, std::int64_t opset,
                       OptimizationReport& done);
+// A warning (SX1507) where the accelerator runs nothing of it.
+std::optional<Diagnostic> warning_of_placement(const onnx::Model& model,
+                                               const targets::Target& target, std::int64_t opset);
 
 // Before anything is written. Throws SX1501.
 void check_schemas(onnx::Model& model);

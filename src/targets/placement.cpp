@@ -94,6 +94,17 @@ std::vector<OnCpu> nodes_on_cpu(const onnx::Model& model, const Target& target,
   return found;
 }
 
+bool is_for_cpu_alone(const onnx::Model& model, const Target& target, std::int64_t opset) {
+  if (!target.is_accelerated()) return false;
+  bool is_any = false, is_each = true;
+  visit_nodes(*model.graph, [&](const Node* node) {
+    if (node->is(Op::kShape) || node->is(Op::kConstant) || node->is(Op::kIdentity)) return;
+    is_any = true;
+    is_each = is_each && !reason_on_cpu(target, node, opset).empty();
+  });
+  return is_any && is_each;
+}
+
 std::int64_t best_opset(const onnx::Model& model, const Target& target) {
   if (!target.is_accelerated()) return target.opset;
   std::int64_t best = target.opset, fewest = -1;

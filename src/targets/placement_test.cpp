@@ -28,6 +28,7 @@ TEST_F(Placement, PoolingIsOfTheOpsetThatHasItsKernel) {
   lower(model, cuda, {.opset = 23});
   const std::vector<OnCpu> found = nodes_on_cpu(model, cuda, 23);
   ASSERT_EQ(found.size(), 1U);
+  EXPECT_FALSE(is_for_cpu_alone(model, cuda, 23));
   EXPECT_EQ(
       found[0].reason,
       "runs on the CPU, between copies: ONNX Runtime's CUDA provider has no kernel of MaxPool "
@@ -40,6 +41,7 @@ TEST_F(Placement, TypesWithoutAKernelAreNamed) {
   EXPECT_EQ(opset(), 23);
   lower(model, cuda, {.opset = 23});
   EXPECT_EQ(nodes_on_cpu(model, cuda, 23).size(), 1U);
+  EXPECT_TRUE(is_for_cpu_alone(model, cuda, 23));
   EXPECT_TRUE(nodes_on_cpu(model, *find_target("onnxruntime-cpu"), 23).empty());
 }
 

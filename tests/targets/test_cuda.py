@@ -179,6 +179,27 @@ def test_what_runs_on_the_cpu_is_reported() -> None:
     ]
 
 
+@pytest.mark.parametrize("runtime", [RUNTIME, "webgpu"])
+def test_a_model_for_the_cpu_alone_is_warned_of(
+    runtime: str, recwarn: pytest.WarningsRecorder
+) -> None:
+    class Bits(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return x ^ y
+
+    def warnings_of(model: torch.nn.Module, *inputs: torch.Tensor, runtime: str) -> list[str]:
+        recwarn.clear()
+        sardonyx.export(model, inputs, target_runtime=runtime)
+        return [str(each.message) for each in recwarn if "of no node" in str(each.message)]
+
+    words = torch.ones(4, dtype=torch.int64)
+    (warning,) = warnings_of(Bits(), words, words, runtime=runtime)
+    assert "runs on the CPU" in warning
+    assert not warnings_of(torch.nn.ReLU(), torch.ones(4), runtime=runtime)
+    assert not warnings_of(torch.nn.Identity(), words, runtime=runtime)
+    assert not warnings_of(Bits(), words, words, runtime="onnxruntime")
+
+
 @pytest.mark.parametrize("name", [RUNTIME, "onnxruntime-genai-cuda"])
 def test_fused_operators_have_kernels(name: str) -> None:
     contrib = {row[0] for row in json.loads(RECORD.read_text())["contrib"]}

@@ -79,9 +79,79 @@ def test_positions_in_a_table() -> None:
     check(lambda x, past: table[positions(x)[:, None] + positions(past)])
 
 
+def counted(x: torch.Tensor) -> torch.Tensor:
+    """How many rows are positive so far."""
+    return (x[0, :, 0] > 0).long().cumsum(0)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, past: positions(x).repeat(2, 1)[:, 1:] >= 2,
+    lambda x, past: counted(x)[:, None] == positions(past) + x.shape[1],
+    lambda x, past: torch.cat([positions(x), positions(past) - 3])[:, None] < counted(x),
+    lambda x, past: (positions(x)[:, None] - positions(past)).abs() * 3 < 5,
+    lambda x, past: torch.where(x[0, :, 0] > 0, positions(x), past.shape[1]) > counted(x),
+    lambda x, past: torch.arange(512)[: x.shape[1]] != positions(x).flip(0)[:1],
+    lambda x, past: torch.arange(9).repeat(2, 600)[:2, None, : x.shape[1]].gather(
+        2, positions(x).expand(2, 1, x.shape[1])) != positions(x),
+    lambda x, past: -torch.min(positions(x) - positions(past)[:, None],
+                               torch.zeros_like(positions(past))[:, None]) < 2,
+], ids=["tiled", "counted", "joined", "far", "chosen", "sliced", "gathered", "behind"])  # fmt: skip
+def test_integers_without_a_kernel_of_int32(function: Function) -> None:
+    """They are float32, which holds them exactly."""
+    check(function)
+
+
+def test_products_beyond_int32_stay() -> None:
+    check(lambda x, past: positions(x) * 2**20 < positions(x) - past.shape[1] * 2**20,
+          is_narrow=False)  # fmt: skip
+
+
 def test_other_integers_stay() -> None:
     """What an input says has no bounds."""
     check(lambda x, past: positions(x) < (x[0, :, 0] * 1e6).long() * 2**20, is_narrow=False)
+
+
+def test_a_table_of_buckets() -> None:
+    """As T5 has one of distances: what is not selected may be beyond int32."""
+    table = torch.randn(32, 3)
+
+    def function(x: torch.Tensor, past: torch.Tensor) -> torch.Tensor:
+        distance = positions(past) - positions(x)[:, None]
+        far = 8 + (torch.log(distance.abs().float() / 8) * 2.9).long()
+        far = torch.min(far, torch.full_like(far, 15))
+        bucket = (distance > 0).long() * 16
+        return table[bucket + torch.where(distance.abs() < 8, distance.abs(), far)]
+
+    check(function)
+
+
+def test_places_in_each_row() -> None:
+    def function(x: torch.Tensor, past: torch.Tensor) -> torch.Tensor:
+        rows = torch.cat([x, past], 1)
+        picked = rows[torch.arange(x.shape[0]), rows[:, :, 0].argmax(1)]
+        return picked + (positions(x) < 2).sum()
+
+    check(function)
+
+
+def test_what_an_input_says_next_to_a_constant() -> None:
+    """float32 rounds no other integer to one below 2^24."""
+
+    class Counted(torch.nn.Module):
+        def forward(self, ids: torch.Tensor) -> torch.Tensor:
+            return torch.stack([ids == 2**24 - 1, ids < 3, ids <= 2**20, ids >= -7])
+
+    ids = torch.tensor([2**24 - 1, 2**24, 2**32 + 1, -(2**62), 2**62, 3, 2, 1, 0, -7, -8, -(2**63)])
+    program = sardonyx.export(Counted(), (ids,), target_runtime=RUNTIME)
+    made = onnx.shape_inference.infer_shapes(program.model_proto)
+    types = {each.name: each.type.tensor_type.elem_type for each in made.graph.value_info}
+    compared = {"Equal", "Less", "Greater", "GreaterOrEqual", "LessOrEqual"}
+    assert {types.get(n.input[0]) for n in made.graph.node if n.op_type in compared} == {
+        onnx.TensorProto.FLOAT
+    }
+    session = open_session(made.SerializeToString())
+    (found,) = session.run(None, {session.get_inputs()[0].name: ids.numpy()})
+    assert torch.equal(torch.from_numpy(found), Counted()(ids))
 
 
 def check_angles(function: Callable[[torch.Tensor], torch.Tensor]) -> None:

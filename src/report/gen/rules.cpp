@@ -83,6 +83,7 @@ constexpr Rule kRules[] = {
     {"SX1504", "building ONNX and inferring its types", "the target opset that was asked for lacks the operator, the input or the attribute", "choose a higher opset_version, or none"},
     {"SX1505", "building ONNX and inferring its types", "ONNX Runtime has no kernel of an operator for a dtype, nor for a substitute", "cast to another dtype, or use target_runtime=\"standard\""},
     {"SX1506", "building ONNX and inferring its types", "two versions of one operator domain are needed, and a model imports only one", "name the version in custom_opsets, or use one version in all of sardonyx.ops.symbolic(version=...)"},
+    {"SX1507", "building ONNX and inferring its types", "warning: the accelerator of the target has a kernel of no node of the model, so that all of it runs on the CPU", "convert for the CPU provider (onnxruntime), or compute in types that the provider has: --explain names each node and why"},
     {"SX1601", "writing", "the output can't be written; the message has the path and the system's reason", "check the path, its permissions and the free space; the previous file is untouched"},
     {"SX1602", "writing", "the data file would lie outside of the model's folder, or the output is not a regular file", "name a data file in the folder of the model, relative to it"},
     {"SX1603", "writing", "the model exceeds the 2 GB that protobuf allows in one file", "allow external data, or save to a path"},

@@ -1,13 +1,15 @@
-// Positions as int32, which the WebGPU provider has arithmetic of. Sizes stay int64: they are on
-// the CPU, and Range reads them there, so that nothing is copied.
+// Positions, counts and distances in types that the WebGPU provider computes in. Sizes stay int64:
+// they are on the CPU, and Range reads them there, so that nothing is copied.
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "onnx/graph/ir.h"
 #include "onnx/infer/inference.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
+#include "targets/onnxruntime/workarounds/narrowing.h"
 #include "targets/onnxruntime/workarounds/own_kernels.h"
 
 namespace sardonyx::targets {
@@ -16,78 +18,59 @@ namespace {
 using enum base::DType;
 
 constexpr DTypeSet kLong = onnx::dtype_bit(kInt64);
+constexpr std::int64_t kFirstInexact = 1 << 24;  // in float32, less one
 constexpr std::string_view kSince = "1.27";
 constexpr const char* kWhy =
     "there is no Range and no arithmetic of int64, so that positions would be computed on the CPU "
     "and copied";
 
-// A size of a tensor, or a sum of such: no text has as many tokens as int32 cannot count.
-bool is_size(Value value) {
-  if (!value || value.dtype() != kInt64 || !value.has_rank() || value.rank() != 0) return false;
-  const auto contents = onnx::contents_of(value.info());
-  return contents && contents->size() == 1 && contents->front().known();
+bool is_input(Value value) {
+  return value && !value.is_constant() && value.info()->producer == nullptr;
 }
 
-Value sum(Lowering& onnx, Value a, Value b) {
-  if (!a) return b;
-  return b ? onnx.add(a, b) : a;
-}
-
-Value difference(Lowering& onnx, Value a, Value b) {
-  return onnx.sub(a ? a : onnx.zero(kInt64), b);
-}
-
-// Before: Range(start, limit, delta) + offset
-// After:  Range<int32>(start + offset, limit + offset, delta)
-std::optional<Value> counted(Lowering& onnx, const onnx::Node* range, Value offset) {
-  const Value start = range->input(0), limit = range->input(1), delta = range->input(2);
-  if (!is_size(start) || !is_size(limit) || !is_size(delta)) return std::nullopt;
-  return onnx.range(onnx.cast(sum(onnx, start, offset), kInt32),
-                    onnx.cast(sum(onnx, limit, offset), kInt32), onnx.cast(delta, kInt32));
-}
-
-// The positions, with an offset that may be null, as int32; nothing for other integers.
-std::optional<Value> narrowed(Lowering& onnx, Value positions, Value offset) {
-  const onnx::Node* node = positions ? positions.info()->producer : nullptr;
-  if (node == nullptr || positions.dtype() != kInt64) return std::nullopt;
-  if (node->is(Op::kRange)) return counted(onnx, node, offset);
-  if (node->is(Op::kUnsqueeze) || node->is(Op::kExpand)) {
-    const auto moved = narrowed(onnx, node->input(0), offset);
-    if (!moved) return std::nullopt;
-    return node->is(Op::kUnsqueeze) ? onnx.unsqueeze(*moved, Value(node->input(1)))
-                                    : onnx.expand(*moved, node->input(1));
-  }
-  const bool is_sum = node->is(Op::kAdd);
-  if (!is_sum && !node->is(Op::kSub)) return std::nullopt;
-  const Value a = node->input(0), b = node->input(1);
-  if (is_size(b))
-    return narrowed(onnx, a, is_sum ? sum(onnx, offset, b) : difference(onnx, offset, b));
-  if (is_sum && is_size(a)) return narrowed(onnx, b, sum(onnx, offset, a));
-  const auto left = narrowed(onnx, a, offset), right = narrowed(onnx, b, {});
-  if (!left || !right) return std::nullopt;
-  return is_sum ? onnx.add(*left, *right) : onnx.sub(*left, *right);
+// Whether the constants are next to integers in float32, too: no other integer is rounded to them.
+bool has_few_digits(Value constant) {
+  if (!constant || !constant.is_constant()) return false;
+  const auto elements = constant.constant()->ints();
+  return elements && std::ranges::all_of(*elements, [](std::int64_t each) {
+           return -kFirstInexact < each && each < kFirstInexact;
+         });
 }
 
 // Before: LessOrEqual(positions, others)      of int64; one may be a size
-// After:  LessOrEqual(positions, others)      of int32
+// After:  LessOrEqual(positions, others)      of int32, or of float32
 std::optional<Values> compared(const Use& use, const Rule& rule) {
   Lowering& onnx = use.onnx;
-  std::vector<Value> inputs(2);
+  Narrowing narrowing(onnx);
+  const auto emitted = [&](Value a, Value b) {
+    return onnx.without(rule, use, std::vector{a, b},
+                        {use.attributes.begin(), use.attributes.end()});
+  };
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-    const Value other = use.input(1 - i);
+    const Value size = use.input(i), positions = use.input(1 - i);
+    if (!is_size(size)) continue;
+    if (is_size(positions)) return std::nullopt;
     // A size is compared on the CPU's side of Range.
-    const bool is_beside_size = is_size(other);
-    const Value offset = is_beside_size ? difference(onnx, {}, other) : Value();
-    const auto found = narrowed(onnx, use.input(i), offset);
-    if (!found) {
-      if (!is_size(use.input(i))) return std::nullopt;
-      continue;
+    if (const auto found = narrowing.shifted(positions, narrowing.difference({}, size))) {
+      const Value zero = onnx.int_scalar(0, kInt32);
+      return i == 0 ? emitted(zero, found->value) : emitted(found->value, zero);
     }
-    inputs[i] = *found;
-    if (is_beside_size) inputs[1 - i] = onnx.int_scalar(0, kInt32);
   }
-  if (!inputs[0] || !inputs[1]) return std::nullopt;
-  return onnx.without(rule, use, inputs, {use.attributes.begin(), use.attributes.end()});
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
+    if (is_input(use.input(i)) && has_few_digits(use.input(1 - i))) {
+      std::vector<Value> inputs(2);
+      for (const std::size_t j : {i, 1 - i}) inputs[j] = onnx.cast(use.input(j), kFloat32);
+      return emitted(inputs[0], inputs[1]);
+    }
+  const bool is_of_size = is_size(use.input(0));
+  // What cannot be narrowed comes first, so that nothing is made for a size next to it.
+  const auto first = narrowing.operand(use.input(is_of_size ? 1 : 0));
+  if (!first) return std::nullopt;
+  const auto second = narrowing.operand(use.input(is_of_size ? 0 : 1));
+  if (!second || first->is_cut || second->is_cut) return std::nullopt;
+  auto [a, b] = narrowing.alike(*first, *second);
+  if (is_of_size) std::swap(a, b);
+  return emitted(a, b);
 }
 
 bool is_cosine_or_sine(const onnx::Use& use) {
@@ -126,24 +109,64 @@ std::optional<Values> of_angles(const Use& use, const Rule& rule) {
 }
 
 // Before: Cast(positions)
-// After:  Cast(positions)      of int32
+// After:  Cast(positions)      of int32, or of float32
 std::optional<Values> cast_positions(const Use& use, const Rule& rule) {
   const auto to = static_cast<DType>(use.integer("to", 0));
-  if (is_of_angles(use) || (to != kFloat32 && to != kFloat16 && to != kInt32)) return std::nullopt;
-  const auto found = narrowed(use.onnx, use.input(0), {});
+  if (is_of_angles(use) || (to != kFloat32 && to != kFloat16 && to != kInt32 && to != kBool))
+    return std::nullopt;
+  if (use.input(0).is_constant()) return std::nullopt;
+  const auto found = Narrowing(use.onnx).whole(use.input(0));
   if (!found) return std::nullopt;
-  if (to == kInt32) return Values{*found};
-  return use.onnx.without(rule, use, std::vector{*found},
+  if (found->value.dtype() == to) return Values{found->value};
+  return use.onnx.without(rule, use, std::vector{found->value},
                           {use.attributes.begin(), use.attributes.end()});
+}
+
+// Whether what is cut lies outside of the table, whatever was added to it.
+bool is_far_off(const Use& use, const Narrow& positions) {
+  constexpr double kMostRows = 1 << 22;
+  const Value table = use.input(0);
+  if (!table.has_rank() || table.rank() == 0) return false;
+  const std::int64_t axis = use.integer("axis", 0);
+  const auto rows =
+      table.shape()[static_cast<std::size_t>(axis < 0 ? axis + table.rank() : axis)].constant();
+  return rows && double(*rows) <= kMostRows && positions.most <= kFirstInexact + kMostRows;
 }
 
 // Before: Gather(table, positions)
 // After:  Gather(table, positions)      of int32
 std::optional<Values> looked_up(const Use& use, const Rule& rule) {
-  const auto found = narrowed(use.onnx, use.input(1), {});
-  if (!found) return std::nullopt;
-  return use.onnx.without(rule, use, std::vector{use.input(0), *found},
+  if (use.input(1) && use.input(1).is_constant()) return std::nullopt;
+  Narrowing narrowing(use.onnx);
+  const auto found = narrowing.of(use.input(1));
+  if (!found || (found->is_cut && !is_far_off(use, *found))) return std::nullopt;
+  return use.onnx.without(rule, use, std::vector{use.input(0), narrowing.as_int32(*found)},
                           {use.attributes.begin(), use.attributes.end()});
+}
+
+// Before: GatherND(x, Concat(Unsqueeze(Range(0, batch)), columns))      batch: rows of x
+// After:  GatherND<batch_dims = 1>(x, columns)
+std::optional<Values> of_each_row(const Use& use, const Rule& rule) {
+  const Value x = use.input(0);
+  const onnx::Node* pairs = use.input(1)->producer;
+  if (use.integer("batch_dims", 0) != 0 || pairs == nullptr || !pairs->is(Op::kConcat) ||
+      pairs->inputs.size() != 2 || !x.has_rank() || x.rank() < 2)
+    return std::nullopt;
+  const Value columns = pairs->input(1);
+  const onnx::Node* rows = pairs->input(0)->producer;
+  if (rows == nullptr || !rows->is(Op::kUnsqueeze) || !columns.has_rank() || columns.rank() != 2 ||
+      columns.shape()[0] != x.shape()[0])
+    return std::nullopt;
+  const onnx::Node* range = rows->input(0)->producer;
+  if (range == nullptr || !range->is(Op::kRange)) return std::nullopt;
+  const auto starts = onnx::contents_of(range->input(0)),
+             limits = onnx::contents_of(range->input(1)),
+             deltas = onnx::contents_of(range->input(2));
+  if (!starts || !limits || !deltas || starts->front() != Expr(0) || deltas->front() != Expr(1) ||
+      limits->front() != x.shape()[0])
+    return std::nullopt;
+  return use.onnx.without(rule, use, std::vector{x, columns},
+                          {{"batch_dims", std::int64_t{1}, {}}});
 }
 
 constexpr Rule comparison(std::string_view name, Op op) {
@@ -189,6 +212,12 @@ constexpr Rule kRows[] = {
      .types = kLong,
      .how = cast_positions,
      .why = kWhy,
+     .since = kSince},
+    {.name = "places-in-each-row",
+     .op = Op::kGatherND,
+     .reason = Reason::kLacks,
+     .how = of_each_row,
+     .why = "numbers of rows are int64 here, which would be computed on the CPU and copied",
      .since = kSince},
     {.name = "positions-in-a-table",
      .op = Op::kGather,
