@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 import sympy
+import torch
 from torch._dynamo.source import LocalSource
+from torch.export import Dim
 from torch.fx.experimental.symbolic_shapes import DimConstraints
 from torch.utils._sympy.functions import FloorDiv
 
+import sardonyx
 from sardonyx._capture.meta_tracer.symbolic.solving import _is_solvable
 from sardonyx._torch_private.sizes import solving_equations_alone
 
@@ -42,3 +45,18 @@ def test_others_beside_them_are_solved() -> None:
     with solving_equations_alone(_is_solvable):
         both.solve()
     assert both._static_results == {"L['x'] == 960"}
+
+
+class Spaces(torch.nn.Module):
+    """PyTorch's solver fails on the polynomial in it, but where TorchDynamo captures."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = x.shape[0]
+        return torch.linspace(0, 1, (rows * rows - (rows - 2)) // 4)
+
+
+def test_what_torch_dynamo_fixes_is_told_with_its_line() -> None:
+    with pytest.raises(sardonyx.CaptureError, match=r"== 2, at .*test_solving.py, line \d+, in f"):
+        sardonyx.export(
+            Spaces(), (torch.randn(3),), dynamic_shapes=({0: Dim.DYNAMIC},), capture="torch"
+        )

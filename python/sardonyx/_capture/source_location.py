@@ -156,8 +156,10 @@ def scripted_place(source_range: str) -> Place | None:
 
 
 def place_of_trace(trace: str) -> Place | None:
-    """The innermost line of a node's stack trace."""
-    found = list(_TRACE_LINE.finditer(trace))
+    """The innermost line of a stack trace: of the model's own code, where it has such lines."""
+    lines = list(_TRACE_LINE.finditer(trace))
+    is_of_model = _is_of_model()
+    found = [each for each in lines if is_of_model(each["file"])] or lines
     if not found:
         return None
     return Place(found[-1]["file"], int(found[-1]["line"]), found[-1]["function"])

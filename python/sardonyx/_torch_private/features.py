@@ -37,6 +37,7 @@ _PROBES = (
     builtin_functions.BUILTINS,
     questions.CONSTANTS,
     questions.QUESTIONS,
+    questions.DYNAMO_PLACES,
     questions.CHECKS,
     questions.UNLEARNT,
     questions.TRUTHS,

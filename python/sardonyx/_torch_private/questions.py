@@ -135,6 +135,19 @@ def answering_without_learning(env: Any, on_asked: Callable[[Any], None]) -> Ite
         yield relations
 
 
+DYNAMO_PLACES = Probe(
+    "the lines that TorchDynamo traces", has("torch._guards", "TracingContext.extract_stack")
+)
+
+
+def trace_of_dynamo() -> str:
+    """The lines that TorchDynamo traces now, as a traceback has them; empty outside of it. No frame
+    runs these."""
+    if not DYNAMO_PLACES.available:
+        return ""
+    return "".join(lookup("torch._guards", "TracingContext").extract_stack().format())
+
+
 CHECKS = Probe("checks of sizes", has(_NODE, "SymNode.expect_true"))
 
 

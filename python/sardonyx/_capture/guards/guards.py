@@ -27,6 +27,7 @@ from sardonyx._capture.source_location import (
     asking_frame,
     frames_of_model,
     parsed,
+    place_of_trace,
     user_place,
 )
 from sardonyx._torch_private import questions as torch_questions
@@ -131,14 +132,14 @@ class SizeGuards:
                 self._asked.setdefault((relation, place), env)
                 if len(relation.free_symbols) == 1:
                     self._questions.setdefault(str(*relation.free_symbols), []).append(relation)
-        elif any(asks(relation) for asks in _OF_OPERATORS) and (place := user_place()):
+        elif any(asks(relation) for asks in _OF_OPERATORS) and (place := _place_of_operator()):
             self._by_operators.setdefault(relation, (place, env))
 
     def _hear_assertion(self, env: Any, relation: Any) -> None:
         """What an operator asserts: that two sizes are equal, which need not be where one is 1."""
         if relates_computed_sizes(relation) and frame_of_model() is None:
             self.are_any = True
-            if place := user_place():
+            if place := _place_of_operator():
                 self._by_operators.setdefault(relation, (place, env))
 
     def _hear_check(self, relation: Any) -> None:
@@ -235,6 +236,11 @@ class SizeGuards:
             for size_names in [set(map(str, size.free_symbols))]
         ]
         return [*(_note(place, *parts) for place, parts in violations.items()), *strings]
+
+
+def _place_of_operator() -> Place | None:
+    """The innermost line of the model that runs now, or that TorchDynamo traces."""
+    return user_place() or place_of_trace(torch_questions.trace_of_dynamo())
 
 
 # What operators ask that bounds and symbols do not show.
