@@ -208,3 +208,18 @@ def test_a_number_of_data_is_the_end_of_several_ranges():
     for end in (4.5, 7.0):
         for got, wanted in zip(made(torch.tensor(end)), ranges(torch.tensor(end)), strict=True):
             assert difference(torch.as_tensor(got), wanted) is None
+
+
+class TakesTheLastRows(torch.nn.Module):
+    """It asks for a number that few sizes give, far from the numbers in the question."""
+
+    def forward(self, x):
+        return x[-9:] if round(x.shape[0] * 0.25) == 8 else x * 2
+
+
+def test_a_question_that_few_sizes_answer_otherwise_is_a_branch():
+    model = TakesTheLastRows()
+    made = sardonyx.export(model, (torch.randn(5, 2),), dynamic_shapes=({0: Dim.DYNAMIC},))
+    for rows in (0, 1, 2, 7, 31, 33, 35):
+        x = torch.randn(rows, 2)
+        assert difference(made(x)[0], model(x)) is None, rows

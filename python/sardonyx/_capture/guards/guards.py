@@ -17,6 +17,7 @@ from sardonyx._capture.meta_tracer.symbolic.relations import (
     excludes_large_sizes,
     fixes_quotient,
     fixes_sizes,
+    numbers_of,
     relates_computed_sizes,
 )
 from sardonyx._capture.patches.conditions import watched_conditions
@@ -319,7 +320,7 @@ def _groups(symbols: Sequence[Any]) -> list[Sequence[Any]]:
 
 def _sizes_near(relation: Any) -> list[int]:
     """A few sizes of each magnitude, and those near a relation's numbers."""
-    near = {int(n) + d for n in relation.atoms() if n.is_Integer for d in (-1, 0, 1)}
+    near = {n + d for n in numbers_of(relation) for d in (-1, 0, 1)}
     return sorted(each for each in near.union(_SAMPLES) if each >= TAKEN_FOR)
 
 
@@ -406,7 +407,7 @@ def _always_so(relation: Any, ranges: Mapping[str, Any]) -> bool:
     symbols = sorted(relation.free_symbols, key=str)
     if not symbols:
         return bool(relation)
-    numbers = {int(n) for n in relation.atoms() if n.is_Integer}
+    numbers = set(numbers_of(relation))
     # -(-n // 5) is 7 where n is 35.
     numbers |= {abs(a * b) for a, b in itertools.combinations(sorted(numbers)[:_MAX_NUMBERS], 2)}
     near = {n + d for n in numbers for d in (-1, 0, 1)}

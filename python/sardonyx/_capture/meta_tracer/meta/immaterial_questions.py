@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from sardonyx._capture.meta_tracer.symbolic.relations import numbers_of
 from sardonyx._capture.meta_tracer.symbolic.size_tables import Row, truth_of
 from sardonyx._capture.shapes.sampled_sizes import values_at
 from sardonyx._torch_private import questions as torch_questions
@@ -96,7 +97,7 @@ def _others(relation: Any, known: Mapping[Any, int]) -> Iterator[Row]:
     if not symbols or len(symbols) > _MAX_SYMBOLS:
         return
     truth = truth_of(relation)
-    numbers = {int(n) for n in relation.atoms() if n.is_Integer and 1 < abs(n) <= max(_SIZES)}
+    numbers = {n for n in numbers_of(relation) if 1 < abs(n) <= max(_SIZES)}
     sizes = sorted({*_SIZES, *(abs(n) + d for n in numbers for d in (-1, 0, 1))} - {0, 1})
     rows = [{**known, symbol: size} for symbol in symbols for size in sizes]
     rows += [{**known, **dict.fromkeys(symbols, size)} for size in sizes]

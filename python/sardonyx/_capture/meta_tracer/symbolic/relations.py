@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -121,6 +122,23 @@ def leaves_sizes_open(relation: Any) -> bool:
     is_of_rest = any(type(side).__name__ in {"Mod", "PythonMod"} for side in sides)
     is_multiple = is_of_rest and any(side == 0 for side in sides)
     return not is_of_number or is_multiple or always_holds(relation)
+
+
+# Larger ones say nothing of sizes.
+_LARGEST = 1 << 40
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def numbers_of(relation: Any) -> frozenset[int]:
+    """The whole numbers in a relation, and those near them divided by its real ones:
+    `round(n * 0.25) == 8` changes near 32."""
+    import sympy
+
+    whole = {int(each) for each in relation.atoms(sympy.Integer) if abs(each) < _LARGEST}
+    numbers = relation.atoms(sympy.Float, sympy.Rational)
+    reals = [each for each in numbers if not each.is_Integer and each != 0]
+    quotients = {float((n + d) / real) for real in reals for n in whole for d in (-1, 0, 1)}
+    return frozenset(whole.union(round(each) for each in quotients if abs(each) < _LARGEST))
 
 
 def denied(relation: Any) -> Any:

@@ -18,7 +18,7 @@ from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
 from sardonyx._torch_private import sizes as torch_sizes
 
-from .relations import at_sizes
+from .relations import at_sizes, numbers_of
 from .size_tables import Column, Row, SizeTable, one_value, outcomes, truth_of
 
 _SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 100, 128, 1000, 4099)
@@ -309,9 +309,7 @@ def _sum_of(symbols: frozenset[Any]) -> Any:
 def _near_numbers(relation: Any) -> frozenset[int]:
     """Sizes near those at which a relation may change: `n - 8 > 4` does so at 12, `n // 4 > 3` at
     16."""
-    import sympy
-
-    atoms = {abs(int(each)) for each in relation.atoms(sympy.Integer) if abs(each) < 1 << 40}
+    atoms = set(map(abs, numbers_of(relation)))
     pairs = itertools.product(sorted(atoms)[:_MAX_NUMBERS], repeat=2)
     made = (size for a, b in pairs for size in (a + b, abs(a - b), a * b, a * (b + 1)))
     found = atoms.union(size for size in made if size < _MAX_MADE)
