@@ -208,7 +208,8 @@ std::span<const Target> targets() {
              .title = "ONNX Runtime's WebGPU provider",
              .about = "Operators that the WebGPU provider has kernels for, at the newest opset "
                       "where this holds for the model: no arithmetic of int64 or float64. "
-                      "`--explain` lists what runs on the CPU.",
+                      "Positions, counts and distances are int32 or float32, exact for tensors of "
+                      "up to 4 million rows. `--explain` lists what runs on the CPU.",
              .opset = 23,
              .releases = onnxruntime_webgpu_releases(),
              .rules = onnxruntime_webgpu_tables(),

@@ -93,9 +93,11 @@ def counted(x: torch.Tensor) -> torch.Tensor:
     lambda x, past: torch.arange(512)[: x.shape[1]] != positions(x).flip(0)[:1],
     lambda x, past: torch.arange(9).repeat(2, 600)[:2, None, : x.shape[1]].gather(
         2, positions(x).expand(2, 1, x.shape[1])) != positions(x),
+    lambda x, past: torch.arange(1024).flip(0)[positions(x) + past.shape[1]] < positions(x),
     lambda x, past: -torch.min(positions(x) - positions(past)[:, None],
                                torch.zeros_like(positions(past))[:, None]) < 2,
-], ids=["tiled", "counted", "joined", "far", "chosen", "sliced", "gathered", "behind"])  # fmt: skip
+], ids=["tiled", "counted", "joined", "far", "chosen", "sliced", "gathered", "looked-up",
+        "behind"])  # fmt: skip
 def test_integers_without_a_kernel_of_int32(function: Function) -> None:
     """They are float32, which holds them exactly."""
     check(function)
@@ -123,6 +125,18 @@ def test_a_table_of_buckets() -> None:
         return table[bucket + torch.where(distance.abs() < 8, distance.abs(), far)]
 
     check(function)
+
+
+def test_the_least_int32_has_an_opposite() -> None:
+    class Opposite(torch.nn.Module):
+        def forward(self, numbers: torch.Tensor) -> torch.Tensor:
+            return -numbers.long() > torch.arange(numbers.shape[0])
+
+    numbers = torch.tensor([-(2**31), 2**31 - 1, -3], dtype=torch.int32)
+    program = sardonyx.export(Opposite(), (numbers,), target_runtime=RUNTIME)
+    session = open_session(program.model_proto.SerializeToString())
+    (found,) = session.run(None, {session.get_inputs()[0].name: numbers.numpy()})
+    assert torch.equal(torch.from_numpy(found), Opposite()(numbers))
 
 
 def test_places_in_each_row() -> None:

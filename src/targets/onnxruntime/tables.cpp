@@ -32,8 +32,7 @@ std::span<const Rules> onnxruntime_cpu_tables() {
 
 namespace {
 
-std::vector<Rules> with(Rules own, std::span<const Rules> others) {
-  std::vector<Rules> tables = {own};
+std::vector<Rules> with(std::vector<Rules> tables, std::span<const Rules> others) {
   tables.insert(tables.end(), others.begin(), others.end());
   return tables;
 }
@@ -41,17 +40,18 @@ std::vector<Rules> with(Rules own, std::span<const Rules> others) {
 }  // namespace
 
 std::span<const Rules> onnxruntime_cuda_tables() {
-  static const std::vector<Rules> kTables = with(bit_rules(), onnxruntime_tables());
+  static const std::vector<Rules> kTables = with({bit_rules()}, onnxruntime_tables());
   return kTables;
 }
 
 std::span<const Rules> onnxruntime_webgpu_tables() {
-  static const std::vector<Rules> kTables = with(position_rules(), onnxruntime_tables());
+  static const std::vector<Rules> kTables =
+      with({position_rules(), log_softmax_rules()}, onnxruntime_tables());
   return kTables;
 }
 
 std::span<const Rules> onnxruntime_avx2_tables() {
-  static const std::vector<Rules> kTables = with(rules_without_vnni(), onnxruntime_cpu_tables());
+  static const std::vector<Rules> kTables = with({rules_without_vnni()}, onnxruntime_cpu_tables());
   return kTables;
 }
 

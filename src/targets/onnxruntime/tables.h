@@ -12,6 +12,7 @@ Rules convolution_rules();
 Rules emptiness_rules();
 Rules half_product_rules();
 Rules half_scatter_rules();
+Rules log_softmax_rules();
 Rules long_integer_rules();
 Rules network_rules();
 Rules group_normalization_rules();

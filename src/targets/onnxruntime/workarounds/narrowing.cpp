@@ -14,10 +14,9 @@ namespace {
 
 using enum base::DType;
 
-// No tensor that fits a GPU has more rows.
-constexpr double kMostRows = 1 << 22;
 constexpr double kMostInFloat = 1 << 24;
 constexpr double kMostInInt32 = 2147483647.0;
+constexpr double kLeastOfInt32 = 2147483648.0;  // without its sign
 // Constants of more elements are no positions.
 constexpr std::int64_t kMostElements = 1 << 20;
 
@@ -129,6 +128,8 @@ std::optional<Narrow> Narrowing::computed(const onnx::Node* node) {
     case Op::kTranspose:
     case Op::kUnsqueeze:
       return in_shape(node, of(node->input(0)));
+    case Op::kGather:
+      return looked_up(node);
     case Op::kGatherElements:
     case Op::kSlice:
     case Op::kTile:
@@ -169,7 +170,7 @@ std::optional<Narrow> Narrowing::counted(const onnx::Node* range, Value offset) 
 std::optional<Narrow> Narrowing::converted(Value original) {
   if (original.dtype() == kBool) return Narrow{onnx_.cast(original, kInt32), 1};
   if (original.dtype() == kInt32)
-    return Narrow{original, std::min(most_of(original), kMostInInt32)};
+    return Narrow{original, std::min(most_of(original), kLeastOfInt32)};
   return original.dtype() == kFloat32 ? bounded_above(original) : std::nullopt;
 }
 
@@ -212,6 +213,14 @@ std::optional<Narrow> Narrowing::in_shape(const onnx::Node* node,
     default:
       return std::nullopt;
   }
+}
+
+// Of a table of integers.
+std::optional<Narrow> Narrowing::looked_up(const onnx::Node* node) {
+  const auto data = of(node->input(0)), indices = whole(node->input(1));
+  if (!data || !indices) return std::nullopt;
+  return Narrow{onnx_.gather(data->value, as_int32(*indices), {.axis = node->int_or("axis", 0)}),
+                data->most, data->is_cut};
 }
 
 // Operators whose kernels are of real numbers alone.
@@ -289,6 +298,7 @@ std::optional<Narrow> Narrowing::calculated(const onnx::Node* node) {
     return Narrow{onnx_.mul(as_int32(*left), as_int32(*right)), left->most * right->most};
   }
   if (node->is(Op::kNeg)) {
+    if (left->most > kMostInInt32) return std::nullopt;
     const Value zero = onnx_.int_scalar(0, left->value.dtype());
     return Narrow{onnx_.sub(zero, left->value), left->most};
   }

@@ -11,6 +11,9 @@
 
 namespace sardonyx::targets {
 
+// No tensor that fits a GPU has more rows.
+inline constexpr double kMostRows = 1 << 22;
+
 // Whether the value is a size of a tensor, or a sum of such, 0-d.
 bool is_size(Value value);
 
@@ -51,6 +54,7 @@ class Narrowing {
   std::optional<Narrow> converted(Value original);
   std::optional<Narrow> counted(const onnx::Node* range, Value offset);
   std::optional<Narrow> in_shape(const onnx::Node* node, const std::optional<Narrow>& data);
+  std::optional<Narrow> looked_up(const onnx::Node* node);
   std::optional<Narrow> moved(const onnx::Node* node);
   std::optional<Narrow> filled(const onnx::Node* node);
   std::optional<Narrow> joined(const onnx::Node* node);

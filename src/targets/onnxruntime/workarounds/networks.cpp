@@ -37,15 +37,29 @@ std::optional<Values> unchanged(const Use& use, const Rule&) {
 }
 
 // x - max(x) - log(sum(exp(x - max(x)))) along the axis.
-std::optional<Values> log_softmax_by_sums(const Use& use, const Rule&) {
-  const Value x = use.input(0);
-  const std::int64_t axis = use.integer("axis", -1);
+Value log_softmax(Lowering& onnx, Value x, std::int64_t axis) {
   const auto over_axis = [&](const char* reduction, Value of) {
-    return use.onnx.reduce(reduction, of, {&axis, 1}, /*keep_dims=*/true);
+    return onnx.reduce(reduction, of, {&axis, 1}, /*keep_dims=*/true);
   };
-  const Value shifted = use.onnx.sub(x, over_axis("ReduceMax", x));
-  const Value sums = over_axis("ReduceSum", use.onnx.exp(shifted));
-  return Values{use.onnx.sub(shifted, use.onnx.log(sums))};
+  const Value shifted = onnx.sub(x, over_axis("ReduceMax", x));
+  return onnx.sub(shifted, onnx.log(over_axis("ReduceSum", onnx.exp(shifted))));
+}
+
+std::optional<Values> log_softmax_by_sums(const Use& use, const Rule&) {
+  return Values{log_softmax(use.onnx, use.input(0), use.integer("axis", -1))};
+}
+
+// The greatest of no element, which kernels refuse, is none that LogSoftmax asks for.
+bool is_log_softmax_without_kernel(const Use& use) {
+  const Value x = use.input(0);
+  return !has_own_kernel(use.onnx, Op::kLogSoftmax) && x.has_rank() && x.rank() > 0 &&
+         !onnx::may_be_zero(x.dim(use.integer("axis", -1)));
+}
+
+// Sums are of float32, as in the kernels of other providers.
+std::optional<Values> log_softmax_in_single(const Use& use, const Rule&) {
+  const Value x = use.onnx.cast(use.input(0), kFloat32);
+  return Values{use.onnx.cast(log_softmax(use.onnx, x, use.integer("axis", -1)), use.dtype())};
 }
 
 // The scores' last two axes where the mask has 1: it is to be laid out along them.
@@ -169,6 +183,17 @@ constexpr Rule kRows[] = {
      .since = "1.31"},
 };
 
+constexpr Rule kLogSoftmaxRows[] = {
+    {.name = "log-softmax-without-a-kernel",
+     .op = Op::kLogSoftmax,
+     .reason = Reason::kLacks,
+     .types = onnx::dtype_bit(kFloat32) | onnx::dtype_bit(kFloat16),
+     .when = is_log_softmax_without_kernel,
+     .how = log_softmax_in_single,
+     .why = "there is no LogSoftmax",
+     .since = "1.27"},
+};
+
 bool normalizes_instances(const Use& use) {
   return has_own_kernel(use.onnx, Op::kInstanceNormalization);
 }
@@ -188,6 +213,8 @@ constexpr Rule kGroupRows[] = {
 }  // namespace
 
 Rules network_rules() { return kRows; }
+Rules log_softmax_rules() { return kLogSoftmaxRows; }
+
 Rules group_normalization_rules() { return kGroupRows; }
 
 }  // namespace sardonyx::targets

@@ -24,8 +24,10 @@ constexpr const char* kWhy =
     "there is no Range and no arithmetic of int64, so that positions would be computed on the CPU "
     "and copied";
 
-bool is_input(Value value) {
-  return value && !value.is_constant() && value.info()->producer == nullptr;
+// A number alone may count rounds of a loop, or decide a branch, on the CPU.
+bool is_input_of_many(Value value) {
+  return value && !value.is_constant() && value.info()->producer == nullptr && value.has_rank() &&
+         value.rank() > 0;
 }
 
 // Whether the constants are next to integers in float32, too: no other integer is rounded to them.
@@ -57,7 +59,7 @@ std::optional<Values> compared(const Use& use, const Rule& rule) {
     }
   }
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
-    if (is_input(use.input(i)) && has_few_digits(use.input(1 - i))) {
+    if (is_input_of_many(use.input(i)) && has_few_digits(use.input(1 - i))) {
       std::vector<Value> inputs(2);
       for (const std::size_t j : {i, 1 - i}) inputs[j] = onnx.cast(use.input(j), kFloat32);
       return emitted(inputs[0], inputs[1]);
@@ -124,7 +126,6 @@ std::optional<Values> cast_positions(const Use& use, const Rule& rule) {
 
 // Whether what is cut lies outside of the table, whatever was added to it.
 bool is_far_off(const Use& use, const Narrow& positions) {
-  constexpr double kMostRows = 1 << 22;
   const Value table = use.input(0);
   if (!table.has_rank() || table.rank() == 0) return false;
   const std::int64_t axis = use.integer("axis", 0);
@@ -136,7 +137,8 @@ bool is_far_off(const Use& use, const Narrow& positions) {
 // Before: Gather(table, positions)
 // After:  Gather(table, positions)      of int32
 std::optional<Values> looked_up(const Use& use, const Rule& rule) {
-  if (use.input(1) && use.input(1).is_constant()) return std::nullopt;
+  // A table of int64 is on the CPU itself.
+  if (use.input(1).is_constant() || use.dtype() == kInt64) return std::nullopt;
   Narrowing narrowing(use.onnx);
   const auto found = narrowing.of(use.input(1));
   if (!found || (found->is_cut && !is_far_off(use, *found))) return std::nullopt;
