@@ -17,8 +17,10 @@ from sardonyx._capture.meta_tracer.symbolic.periodic import always_holds
 from sardonyx._capture.meta_tracer.symbolic.relations import (
     fixes_sizes,
     leaves_sizes_open,
+    numbers_of,
     relates_computed_sizes,
 )
+from sardonyx._capture.source_location import is_raised_by_model
 
 from .comparison import Subject, difference
 
@@ -204,3 +206,23 @@ def test_computed_sizes_that_are_taken_for_others() -> None:
     assert not relates_computed_sizes(sympy.Eq(4 * FloorDiv(n, 2) * FloorDiv(m, 2), n * m))
     assert not relates_computed_sizes(sympy.Eq(FloorDiv(n, 2), 3))
     assert not relates_computed_sizes(sympy.Eq(3 * FloorDiv(n * m, 3), n * m))
+
+
+def test_numbers_of_a_relation_are_also_those_divided_by_its_real_ones():
+    relation = sympy.Eq(sympy.floor(N * sympy.Float(0.25)), 8, evaluate=False)
+    assert {8, 32} <= numbers_of(relation)
+    zero = sympy.Gt(N * sympy.Float(0.5) + sympy.Float(0.0), 3, evaluate=False)
+    assert {3, 6} <= numbers_of(zero)
+
+
+@pytest.mark.parametrize("call", [lambda: sympy.sympify("1 +"), lambda: float(sympy.I)])
+def test_an_error_within_a_library_is_not_the_models(call):
+    with pytest.raises((TypeError, sympy.SympifyError)) as caught:
+        call()
+    assert not is_raised_by_model(caught.value)
+
+
+def test_an_error_of_the_models_own_line_is_the_models():
+    with pytest.raises(ValueError, match="own") as caught:
+        raise ValueError("the model's own")
+    assert is_raised_by_model(caught.value)

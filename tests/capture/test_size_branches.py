@@ -223,3 +223,25 @@ def test_a_question_that_few_sizes_answer_otherwise_is_a_branch():
     for rows in (0, 1, 2, 7, 31, 33, 35):
         x = torch.randn(rows, 2)
         assert difference(made(x)[0], model(x)) is None, rows
+
+
+def halves_and_steps(x):
+    long = x.flatten()
+    twice = long * (long.size(0) - 0.5)
+    if x.shape[-1] > 8:
+        long = long + math.ceil((abs(long.shape[-1]) + 1) ** 0.5)
+    else:
+        twice = torch.cat([twice, twice])
+    if long[-2 : -(min(twice.size(0), 3))].shape[0] > 0:
+        twice = torch.cat([twice, twice])
+    else:
+        long = long[-9 : 1 : max(twice.shape[-1], 1)]
+    return twice
+
+
+def test_a_side_of_a_branch_is_kept_where_a_size_is_computed_of_real_numbers():
+    model = Calls(halves_and_steps)
+    made = sardonyx.export(model, (torch.randn(2, 5),), dynamic_shapes=({1: Dim("n", min=0)},))
+    for columns in (0, 1, 2, 5, 8, 9, 33):
+        x = torch.randn(2, columns)
+        assert difference(made(x)[0], model(x)) is None, columns

@@ -69,11 +69,22 @@ def frames_of_model() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _is_of_model() -> Callable[[str], bool]:
-    """Whether a file holds the model's own code, and is none of PyTorch, Python or this package."""
+@functools.cache
+def _folders_of_libraries() -> tuple[str, ...]:
+    """PyTorch's, this package's, and those of what computes with sizes for both."""
+    import mpmath
+    import numpy as np
+    import sympy
     import torch
 
-    others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, _NO_FILE)
+    modules = (torch, sympy, mpmath, np)
+    return (*(str(Path(str(each.__file__)).parent) + os.sep for each in modules), _SARDONYX)
+
+
+def _is_of_model() -> Callable[[str], bool]:
+    """Whether a file holds the model's own code, and is none of a library, Python or this
+    package."""
+    others = (*_folders_of_libraries(), _NO_FILE)
 
     def is_of_model(file: str) -> bool:
         # Libraries of models are below the standard library's folder, too.
@@ -110,12 +121,10 @@ def place_of_error(error: BaseException) -> Place | None:
 
 def is_raised_by_model(error: BaseException) -> bool:
     """Whether a line of the model's own code raised the error."""
-    import torch
-
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, _PYTHON, _NO_FILE)
+    others = (*_folders_of_libraries(), _PYTHON, _NO_FILE)
     if trace is None:
         return False
     frame = trace.tb_frame

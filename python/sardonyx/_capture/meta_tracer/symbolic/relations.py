@@ -136,8 +136,8 @@ def numbers_of(relation: Any) -> frozenset[int]:
 
     whole = {int(each) for each in relation.atoms(sympy.Integer) if abs(each) < _LARGEST}
     numbers = relation.atoms(sympy.Float, sympy.Rational)
-    reals = [each for each in numbers if not each.is_Integer and each != 0]
-    quotients = {float((n + d) / real) for real in reals for n in whole for d in (-1, 0, 1)}
+    reals = [real for each in numbers if not each.is_Integer and (real := float(each))]
+    quotients = {(n + d) / real for real in reals for n in whole for d in (-1, 0, 1)}
     return frozenset(whole.union(round(each) for each in quotients if abs(each) < _LARGEST))
 
 
