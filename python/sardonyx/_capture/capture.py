@@ -290,7 +290,9 @@ def _is_of_sizes(cause: BaseException | None) -> bool:
 
 
 def _short_slices(program: ExportedProgram, dynamic: DynamicShapes) -> list[Diagnostic]:
-    return [note for size in (1, 0) for note in short_slices(program, dynamic.leaves, size)]
+    """A warning of each slice, of sizes of 1 where these and sizes of 0 differ."""
+    notes = (note for size in (0, 1) for note in short_slices(program, dynamic.leaves, size))
+    return list({note.node: note for note in notes}.values())
 
 
 def _is_of_data(cause: BaseException | None) -> bool:
