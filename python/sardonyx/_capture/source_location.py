@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
@@ -57,14 +57,13 @@ def user_place() -> Place | None:
 
 def frames_of_model() -> Iterator[FrameType]:
     """What runs now of the model's own code, innermost first."""
-    is_of_model = _is_of_model()
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         file = code.co_filename
         if file == _CAPTURE and code.co_name in ("capture", "capture_by_trace"):
             return
-        if is_of_model(file) or _is_typed_by_user(frame):
+        if _is_of_model(file) or _is_typed_by_user(frame):
             yield frame
         frame = frame.f_back
 
@@ -81,17 +80,13 @@ def _folders_of_libraries() -> tuple[str, ...]:
     return (*(str(Path(str(each.__file__)).parent) + os.sep for each in modules), _SARDONYX)
 
 
-def _is_of_model() -> Callable[[str], bool]:
+@functools.lru_cache(maxsize=4096)
+def _is_of_model(file: str) -> bool:
     """Whether a file holds the model's own code, and is none of a library, Python or this
     package."""
-    others = (*_folders_of_libraries(), _NO_FILE)
-
-    def is_of_model(file: str) -> bool:
-        # Libraries of models are below the standard library's folder, too.
-        is_python = file.startswith(_PYTHON) and "site-packages" not in file
-        return not is_python and not file.startswith(others)
-
-    return is_of_model
+    # Libraries of models are below the standard library's folder, too.
+    is_python = file.startswith(_PYTHON) and "site-packages" not in file
+    return not is_python and not file.startswith((*_folders_of_libraries(), _NO_FILE))
 
 
 def _is_typed_by_user(frame: FrameType) -> bool:
@@ -109,11 +104,10 @@ def _is_typed_by_user(frame: FrameType) -> bool:
 
 def place_of_error(error: BaseException) -> Place | None:
     """The innermost line of the model's own code that the error passed through; None for none."""
-    is_of_model = _is_of_model()
     place, trace = None, error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        if is_of_model(code.co_filename) or _is_typed_by_user(trace.tb_frame):
+        if _is_of_model(code.co_filename) or _is_typed_by_user(trace.tb_frame):
             place = Place(code.co_filename, trace.tb_lineno, code.co_name)
         trace = trace.tb_next
     return place
@@ -167,8 +161,7 @@ def scripted_place(source_range: str) -> Place | None:
 def place_of_trace(trace: str) -> Place | None:
     """The innermost line of a stack trace: of the model's own code, where it has such lines."""
     lines = list(_TRACE_LINE.finditer(trace))
-    is_of_model = _is_of_model()
-    found = [each for each in lines if is_of_model(each["file"])] or lines
+    found = [each for each in lines if _is_of_model(each["file"])] or lines
     if not found:
         return None
     return Place(found[-1]["file"], int(found[-1]["line"]), found[-1]["function"])

@@ -277,8 +277,8 @@ def copy_(
     if len(given) > len(own) or 0 in numbers(steps_of(self)):
         raise DeclinedError("a copy to what lies in one place, or of a tensor of more dims")
     for size, other in zip(reversed(own), reversed(given), strict=False):
-        is_repeated = (type(other) is int and other == 1) or is_at_most_1(other)
-        if not is_repeated and not always_same(size, other):
+        is_one = type(other) is int and other == 1
+        if not is_one and not always_same(size, other) and not is_at_most_1(other):
             raise DeclinedError("a copy of a tensor that may not fit")
     return self
 

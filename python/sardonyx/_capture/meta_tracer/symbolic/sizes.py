@@ -268,7 +268,11 @@ def broadcast(shapes: Sequence[Sizes]) -> Sizes:
             known = result[axis]
             if type(size) is int and size == 1:
                 continue
-            if (type(known) is int and known == 1) or is_at_most_1(known):
+            if type(known) is int and known == 1:
+                result[axis] = size
+            elif same(known, size):
+                continue
+            elif is_at_most_1(known):
                 result[axis] = size
             elif not is_at_most_1(size) and not made_same(known, size):
                 raise DeclinedError(f"sizes {known} and {size} meet in a broadcast")
