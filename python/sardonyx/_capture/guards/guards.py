@@ -226,8 +226,9 @@ class SizeGuards:
                 tell(relation, place, env, BY_OPERATOR)
                 exceptions = _exceptions(relation, True) if fixes_quotient(relation) else ()
                 # Of no elements, PyTorch asks nothing.
-                exceptions = tuple(few for few in exceptions if 0 not in few.values())
-                if place not in violations and any(_may_be(few, least) for few in exceptions):
+                if place not in violations and any(
+                    0 not in few.values() and _may_be(few, least) for few in exceptions
+                ):
                     violations[place] = _relation_text(relation, names), BY_OPERATOR, "warning"
         strings = [
             _note_of_string(

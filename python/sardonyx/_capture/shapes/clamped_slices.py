@@ -7,7 +7,7 @@ PyTorch's capture takes the length that the example has, and asserts that other 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
@@ -15,7 +15,8 @@ from sardonyx._base.errors import Diagnostic
 from .dim_names import least_sizes, named_inputs
 from .dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
 from .node_warnings import warning_of
-from .sampled_sizes import expression_of, number_at, sampled_sizes
+from .sampled_sizes import number_at, sampled_sizes
+from .slices import length_of_slice, parts_of_slice, slices_in
 
 if TYPE_CHECKING:
     import torch
@@ -33,8 +34,8 @@ def clamped_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Dia
     least = least_sizes(program, leaves)
     known: dict[Any, bool] = {}
     found: dict[Any, Diagnostic] = {}
-    for node in _slices(program):
-        parts = _parts(node)
+    for node in slices_in(program.graph):
+        parts = parts_of_slice(node)
         if parts is None or not any(hasattr(each, "free_symbols") for each in parts[:3]):
             continue
         if parts not in known:
@@ -53,30 +54,6 @@ def _free(program: ExportedProgram, leaves: Sequence[Leaf]) -> bool:
     )
 
 
-def _slices(program: ExportedProgram) -> Iterator[torch.fx.Node]:
-    import torch
-
-    yield from program.graph.find_nodes(op="call_function", target=torch.ops.aten.slice.Tensor)
-
-
-def _parts(node: torch.fx.Node) -> tuple[Any, ...] | None:
-    """The size, the start, the end, the step and the length; None where a number is read of data,
-    or nothing tells."""
-    given: dict[str, Any] = dict(
-        zip(("self", "dim", "start", "end", "step"), node.args, strict=False)
-    )
-    given |= node.kwargs
-    dim = given.get("dim", 0)
-    size, length = size_of(given["self"].meta["val"], dim), size_of(node.meta["val"], dim)
-    parts = (size, given.get("start"), given.get("end"), given.get("step", 1), length)
-    return tuple(map(expression_of, parts)) if all(map(_is_known, parts)) else None
-
-
-def _is_known(part: Any) -> bool:
-    part = part.meta.get("val") if hasattr(part, "meta") else part
-    return part is None or isinstance(part, int) or getattr(part, "node", None) is not None
-
-
 def _differs(parts: tuple[Any, ...], ranges: Mapping[str, Any], least: Mapping[str, int]) -> bool:
     """Whether the length is another for some sizes that the program takes."""
     is_of_numbers = not any(hasattr(each, "free_symbols") for each in parts[1:3])
@@ -92,17 +69,13 @@ def _differs(parts: tuple[Any, ...], ranges: Mapping[str, Any], least: Mapping[s
         has_few = any(each < TAKEN_FOR for each in row.values())
         if length < 0 and not (has_few and is_of_numbers):
             return True
-        if (not has_few or is_of_others) and length != _length(size, start, end, step):
+        if (not has_few or is_of_others) and length != length_of_slice(size, start, end, step):
             return True
     return False
 
 
 def _is_within(bound: int | None, size: int) -> bool:
     return bound is None or -size <= bound <= size or bound >= sys.maxsize
-
-
-def _length(size: int, start: int | None, end: int | None, step: int | None) -> int:
-    return len(range(*slice(start, end, step).indices(size)))
 
 
 def _note(node: torch.fx.Node) -> Diagnostic:

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
-from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
 from sardonyx._torch_private.operators import is_overload
 
 from .dim_names import named_inputs
 from .dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
 from .node_warnings import warning_of
+from .sampled_sizes import expression_of, number_at
+from .slices import length_of_slice, parts_of_slice, slices_in
 
 if TYPE_CHECKING:
     import torch
@@ -28,11 +29,15 @@ def short_slices(program: ExportedProgram, leaves: Sequence[Leaf], size: int) ->
     sizes are `size`: of 0, where the program has elements and there are none, or where it computes
     with a length below 0."""
     free = dict.fromkeys(_free_symbols(program, leaves, size), size)
-    slices = list(_slices(program.graph)) if free else []
-    found = [node for node in slices if _is_shorter(node, free)]
-    if size == 0 and (below := [each for each in slices if _is_below_0(each, free)]):
+    slices = [
+        (node, parts)
+        for node in (slices_in(program.graph) if free else ())
+        if (parts := parts_of_slice(node)) is not None
+    ]
+    found = [node for node, parts in slices if _is_shorter(parts, free)]
+    if size == 0 and (below := [each for each in slices if _is_below_0(each[1], free)]):
         numbers = list(_numbers(program.graph))
-        found += [node for node in below if _is_read(node, numbers)]
+        found += [node for node, parts in below if _is_read(parts[-1], numbers)]
     return [_note(node, size) for node in found]
 
 
@@ -50,7 +55,7 @@ def _has_fewer(node: torch.fx.Node, free: set[Any]) -> bool:
     parts = node.meta["val"]
     dim: Any = node.args[2] if len(node.args) > 2 else node.kwargs.get("dim", 0)
     source: Any = node.args[0]
-    size = _number_at(size_of(source.meta["val"], dim), dict.fromkeys(free, 1))
+    size = number_at(expression_of(size_of(source.meta["val"], dim)), dict.fromkeys(free, 1))
     if size is None or not 0 < size <= (len(parts) - 1) ** 2:
         return False
     length = -(-size // len(parts))
@@ -85,47 +90,26 @@ def _free_symbols(program: ExportedProgram, leaves: Sequence[Leaf], least: int) 
     return found
 
 
-def _slices(graph: torch.fx.Graph) -> Iterator[torch.fx.Node]:
-    import torch
-
-    yield from graph.find_nodes(op="call_function", target=torch.ops.aten.slice.Tensor)
-
-
-def _is_shorter(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
-    given: dict[str, Any] = dict(
-        zip(("self", "dim", "start", "end", "step"), node.args, strict=False)
-    )
-    given |= node.kwargs
-    bounds = [given.get(each) for each in ("start", "end", "step")]
-    known = [bound if bound is None else _number_at(_value(bound), sizes) for bound in bounds]
-    if any(
-        bound is not None and number is None for bound, number in zip(bounds, known, strict=True)
-    ):
+def _is_shorter(parts: tuple[Any, ...], sizes: Mapping[Any, int]) -> bool:
+    numbers = [number_at(each, sizes) for each in parts]
+    if any(each is not None and n is None for each, n in zip(parts, numbers, strict=True)):
         return False
-    dim = given.get("dim", 0)
-    size = _number_at(size_of(given["self"].meta["val"], dim), sizes)
-    length = _number_at(_length(node), sizes)
+    size, start, end, step, length = numbers
     if size is None or length is None or size < 0:  # the program does not run at such sizes
         return False
     if size == 0:
         return length > 0
-    return known[2] != 0 and length != len(range(*slice(*known).indices(size)))
+    return step != 0 and length != length_of_slice(size, start, end, step)
 
 
-def _length(node: torch.fx.Node) -> Any:
-    """The size of what a slice gives, along its dimension."""
-    dim: Any = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim", 0)
-    return size_of(node.meta["val"], dim)
-
-
-def _is_below_0(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
-    length = _number_at(_length(node), sizes)
+def _is_below_0(parts: tuple[Any, ...], sizes: Mapping[Any, int]) -> bool:
+    length = number_at(parts[-1], sizes)
     return length is not None and length < 0
 
 
 def _numbers(graph: torch.fx.Graph) -> Iterator[Any]:
     """The sizes that operators are given as numbers, but for the bounds of slices, and those of
-    tensors that are made of another one's sizes, as by `zeros_like`."""
+    tensors that are made of another one's sizes, as by `zeros_like`: their expressions."""
     import torch
 
     for node in graph.nodes:
@@ -136,39 +120,24 @@ def _numbers(graph: torch.fx.Graph) -> Iterator[Any]:
 
 
 def _sizes(argument: Any) -> Iterator[Any]:
-    """What stands in an argument for a size: a node, or the size itself."""
+    """Those of the sizes in an argument: of nodes, or of sizes themselves."""
     if isinstance(argument, (list, tuple)):
         for each in argument:
             yield from _sizes(each)
-    elif hasattr(value := _value(argument), "node"):
-        yield value
+    elif hasattr(expression := expression_of(argument), "free_symbols"):
+        yield expression
 
 
-def _is_read(node: torch.fx.Node, numbers: Sequence[Any]) -> bool:
+def _is_read(length: Any, numbers: Sequence[Any]) -> bool:
     """Whether one of the numbers is below 0 where the slice's length is."""
-    empty = _length(node).node.expr.free_symbols
+    empty = length.free_symbols
     for number in numbers:
-        symbols = number.node.expr.free_symbols
+        symbols = number.free_symbols
         sizes = {symbol: 0 if symbol in empty else _OTHER for symbol in symbols}
-        value = _number_at(number, sizes) if symbols & empty else None
+        value = number_at(number, sizes) if symbols & empty else None
         if value is not None and value < 0:
             return True
     return False
-
-
-def _value(bound: Any) -> Any:
-    return bound.meta.get("val") if hasattr(bound, "meta") else bound
-
-
-def _number_at(size: Any, sizes: Mapping[Any, int]) -> int | None:
-    """The number that a size is at those of symbols; None where others decide it, or data."""
-    if isinstance(size, int):
-        return size
-    expression = getattr(getattr(size, "node", None), "expr", None)
-    if expression is None or not expression.free_symbols <= sizes.keys():
-        return None
-    value = at_sizes(expression, sizes)
-    return int(value) if value is not None and value.is_Integer else None
 
 
 def _note(node: torch.fx.Node, size: int) -> Diagnostic:

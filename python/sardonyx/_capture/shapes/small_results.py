@@ -60,7 +60,7 @@ def small_results(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diag
 
 def _symbols(node: torch.fx.Node) -> list[Any]:
     """Those of the sizes that the operator takes; empty where its results are as in any capture."""
-    sizes = [each for argument in _arguments(node) for each in _sizes(argument)]
+    sizes = [each for argument in _given(node) for each in _sizes(argument)]
     expressions = [expression_of(each) for each in sizes if hasattr(each, "node")]
     if not (any(map(_is_uncommon, expressions)) or _is_broadcast(node) or _is_parted(node)):
         return []
@@ -88,18 +88,14 @@ def _is_parted(node: torch.fx.Node) -> bool:
     `x.split(max(n * m - m, 1))`."""
     if not isinstance(node.meta.get("val"), (list, tuple)):
         return False
-    numbers = [each for each in _arguments(node) if hasattr(each, "node")]
+    numbers = [each for each in _given(node) if hasattr(each, "node")]
     return any(not expression_of(each).is_symbol for each in numbers)
 
 
-def _arguments(node: torch.fx.Node) -> list[Any]:
-    """Tensors, sizes and lists of these."""
-    arguments = _with_values((*node.args, *node.kwargs.values()))
-    return [each for each in arguments if isinstance(each, (list, tuple)) or _has_sizes(each)]
-
-
-def _has_sizes(value: Any) -> bool:
-    return hasattr(value, "node") or hasattr(value, "shape")
+def _given(node: torch.fx.Node) -> tuple[Any, ...]:
+    """The arguments of a call: tensors, sizes, lists of these, and others."""
+    arguments: tuple[Any, ...] = _with_values((*node.args, *node.kwargs.values()))
+    return arguments
 
 
 def _with_values(arguments: Any) -> Any:
@@ -167,7 +163,6 @@ def _signature(node: torch.fx.Node) -> Any:
 
 def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
     """Whether the results have other sizes than the program says, or are fewer or more."""
-
     operator: Any = node.target
     captured = [number_at(expression_of(size), sizes) for size in _sizes(node.meta.get("val"))]
     try:

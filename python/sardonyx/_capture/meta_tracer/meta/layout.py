@@ -18,6 +18,7 @@ from sardonyx._capture.meta_tracer.symbolic.sizes import (
     hint,
     is_at_most_1,
     is_by_data,
+    is_repeated,
     made_same,
     plain,
     same,
@@ -77,7 +78,7 @@ def expand(
         want = plain(size[axis])
         if (axis >= new and type(want) is int and want == -1) or same(have, want):
             want = have
-        elif (type(have) is int and have == 1) or is_at_most_1(have):
+        elif is_repeated(have):
             step = 0
         else:
             raise DeclinedError(f"an expansion from {have} to {want}")
@@ -277,8 +278,7 @@ def copy_(
     if len(given) > len(own) or 0 in numbers(steps_of(self)):
         raise DeclinedError("a copy to what lies in one place, or of a tensor of more dims")
     for size, other in zip(reversed(own), reversed(given), strict=False):
-        is_one = type(other) is int and other == 1
-        if not is_one and not always_same(size, other) and not is_at_most_1(other):
+        if not is_repeated(other) and not always_same(size, other):
             raise DeclinedError("a copy of a tensor that may not fit")
     return self
 

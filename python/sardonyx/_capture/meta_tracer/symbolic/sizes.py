@@ -266,17 +266,18 @@ def broadcast(shapes: Sequence[Sizes]) -> Sizes:
         start = rank - len(shape)
         for axis, size in enumerate(shape, start):
             known = result[axis]
-            if type(size) is int and size == 1:
+            if (type(size) is int and size == 1) or same(known, size):
                 continue
-            if type(known) is int and known == 1:
-                result[axis] = size
-            elif same(known, size):
-                continue
-            elif is_at_most_1(known):
+            if is_repeated(known):
                 result[axis] = size
             elif not is_at_most_1(size) and not made_same(known, size):
                 raise DeclinedError(f"sizes {known} and {size} meet in a broadcast")
     return tuple(result)
+
+
+def is_repeated(size: Size) -> bool:
+    """Whether a dimension of this size is repeated to any other one that it meets."""
+    return size == 1 if type(size) is int else is_at_most_1(size)
 
 
 def is_at_most_1(size: Size) -> bool:
