@@ -41,6 +41,11 @@ USES: dict[str, Callable[[Tensor], Tensor]] = {
     "flattened": lambda x: x[:1].mul(2).sum(1),
     "counted behind the first": lambda x: torch.full((1,), x[1:].shape[0]) + x[:-1].numel(),
     "filled behind the first": lambda x: torch.ones_like(x[1:]),
+    "counted, and one more": lambda x: x.new_ones(x[1:].shape[0] + 1, 2),
+    "counted in a square": lambda x: x.new_ones((x[1:] * 2).size(0) * len(x[1:]) + 1),
+    "differences": lambda x: torch.diff(x, dim=0),
+    "differences, filled": lambda x: torch.ones_like(torch.diff(x, dim=0)),
+    "differences, counted": lambda x: x.sum() + torch.diff(x, dim=0).numel(),
     "put before differences": lambda x: torch.diff(x, dim=0, prepend=x[:1]),
 }
 # PyTorch raises, or gives another rank, where there are no rows. So the model fails there.
@@ -91,11 +96,20 @@ def test_what_needs_a_row_fails_without_one(function: Callable[[Tensor], Tensor]
         program(torch.randn(0, 3))
 
 
-def test_torch_export_is_warned_of() -> None:
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[:1] + torch.ones(4, 3),
+        lambda x: x.sum() + torch.diff(x, dim=0).numel(),
+        lambda x: x.new_ones(torch.diff(x, dim=0).shape[0] + 1),
+    ],
+    ids=["slice", "differences", "differences, and one more"],
+)
+def test_torch_export_is_warned_of(function: Callable[[Tensor], Tensor]) -> None:
     """What it captures takes sizes for at least 1 where it finds nothing better."""
     with pytest.warns(sardonyx.errors.SpecializationWarning, match="is shorter than captured"):
         sardonyx.export(
-            Calls(lambda x: x[:1] + torch.ones(4, 3)),
+            Calls(function),
             (torch.randn(5, 3),),
             dynamic_shapes=({0: torch.export.Dim.DYNAMIC},),
             capture="torch",

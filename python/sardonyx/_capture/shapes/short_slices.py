@@ -15,7 +15,7 @@ from .dim_names import named_inputs
 from .dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
 from .node_warnings import warning_of
 from .sampled_sizes import expression_of, number_at
-from .slices import length_of_slice, parts_of_slice, slices_in
+from .slices import SIZES_READ, length_of_slice, parts_of_slice, slices_in
 
 if TYPE_CHECKING:
     import torch
@@ -35,9 +35,12 @@ def short_slices(program: ExportedProgram, leaves: Sequence[Leaf], size: int) ->
         if (parts := parts_of_slice(node)) is not None
     ]
     found = [node for node, parts in slices if _is_shorter(parts, free)]
-    if size == 0 and (below := [each for each in slices if _is_below_0(each[1], free)]):
-        numbers = list(_numbers(program.graph))
-        found += [node for node, parts in below if _is_read(parts[-1], numbers)]
+    if size == 0 and free:
+        lengths = [(node, parts[-1]) for node, parts in slices]
+        lengths += _lengths_of_differences(program.graph)
+        if below := [each for each in lengths if _is_below_0(each[1], free)]:
+            numbers = list(_numbers(program.graph))
+            found += [node for node, length in below if _is_read(length, numbers)]
     return [_note(node, size) for node in found]
 
 
@@ -102,21 +105,43 @@ def _is_shorter(parts: tuple[Any, ...], sizes: Mapping[Any, int]) -> bool:
     return step != 0 and length != length_of_slice(size, start, end, step)
 
 
-def _is_below_0(parts: tuple[Any, ...], sizes: Mapping[Any, int]) -> bool:
-    length = number_at(parts[-1], sizes)
-    return length is not None and length < 0
+def _lengths_of_differences(graph: torch.fx.Graph) -> Iterator[tuple[torch.fx.Node, Any]]:
+    """The calls of torch.diff(), which slices its tensor, and how long their results are."""
+    import torch
+
+    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.diff.default):
+        dim = node.args[2] if len(node.args) > 2 else node.kwargs.get("dim", -1)
+        yield node, expression_of(size_of(node.meta["val"], dim))
+
+
+def _is_below_0(length: Any, sizes: Mapping[Any, int]) -> bool:
+    number = number_at(length, sizes)
+    return number is not None and number < 0
 
 
 def _numbers(graph: torch.fx.Graph) -> Iterator[Any]:
-    """The sizes that operators are given as numbers, but for the bounds of slices, and those of
-    tensors that are made of another one's sizes, as by `zeros_like`: their expressions."""
+    """The sizes that operators are given as numbers, but for the bounds of slices, those of
+    tensors that are made of another one's sizes, as by `zeros_like`, and those that the model
+    reads, of which only another number may be left: their expressions."""
     import torch
 
     for node in graph.nodes:
+        if node.meta.get(SIZES_READ):
+            yield from _sizes(tuple(node.meta["val"].shape))
+        elif node.op == "call_function" and not _is_a_bound(node):
+            yield from _sizes(node.meta.get("val"))
         if is_overload(node.target) and node.target is not torch.ops.aten.slice.Tensor:
             yield from _sizes((*node.args, *node.kwargs.values()))
             if node.target.overloadpacket.__name__.endswith("_like"):
                 yield from _sizes(tuple(node.meta["val"].shape))
+
+
+def _is_a_bound(node: torch.fx.Node) -> bool:
+    """Whether nothing but slices take the number that the node computes."""
+    import torch
+
+    slices = [user.target is torch.ops.aten.slice.Tensor for user in node.users]
+    return bool(slices) and all(slices)
 
 
 def _sizes(argument: Any) -> Iterator[Any]:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     import torch
 
 
+SIZES_READ = "sizes_read"  # in the meta of a node of whose result the model reads the sizes
+
+
 def slices_in(graph: torch.fx.Graph) -> Iterator[torch.fx.Node]:
     """The calls that slice a tensor."""
     import torch

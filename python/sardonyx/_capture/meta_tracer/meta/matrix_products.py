@@ -113,8 +113,13 @@ def diff(
     whole = cat(results, tensors, dim)
     axis = wrapped_axis(dim, len(whole.dims))
     length = plain(whole.dims[axis] - 1)
-    if n != 1 or not always(length >= 1):
+    if n != 1:
         raise DeclinedError("differences of differences")
+    if results.holds is not None:
+        if not results.holds(length >= 0):
+            length = plain(torch.sym_max(length, 0))
+    elif not always(length >= 1):
+        raise DeclinedError("differences of what may be one element")
     dims = (*whole.dims[:axis], length, *whole.dims[axis + 1 :])
     return results.dense(dims, self.dtype)
 

@@ -24,6 +24,7 @@ from sardonyx._capture.meta_tracer.meta.results import ResultFactory
 from sardonyx._capture.meta_tracer.meta.rules import MetaRules
 from sardonyx._capture.meta_tracer.meta.tensor import QuickTensor
 from sardonyx._capture.meta_tracer.symbolic.sizes import is_at_most_1
+from sardonyx._capture.shapes.slices import SIZES_READ
 from sardonyx._torch_private import fake_tensors, modes, operators
 
 from .autocast_regions import MARKS
@@ -55,6 +56,13 @@ _CONVERSIONS = frozenset(
 _CONVOLUTIONS = frozenset(
     (torch.ops.aten.conv1d.default, torch.ops.aten.conv2d.default, torch.ops.aten.conv3d.default)
 )
+_SHAPE: Any = torch.Tensor.shape
+_READ_SIZES = frozenset(
+    (
+        _SHAPE.__get__, torch.Tensor.size, torch.Tensor.__len__, torch.Tensor.numel,
+        torch.Tensor.nelement, torch.numel,
+    )
+)  # fmt: skip
 _TRANSFORMED = "the model takes derivatives, or maps over a dimension"
 
 
@@ -375,6 +383,8 @@ class FunctionObserver(modes.FunctionMode):
         if func in MARKS:
             self._recorder.mark(func, args)
             return func(*args) if func is modes.SET_GRADIENTS else None
+        if func in _READ_SIZES:
+            _mark_read(args[0])
         if func is torch.Tensor.__len__:
             check_length(args[0])
         if func is torch.as_tensor and _holds_sizes(args[:1]):
@@ -388,6 +398,11 @@ class FunctionObserver(modes.FunctionMode):
             finally:
                 QuickTensor.is_copied_where_unsure = False
         return func(*args, **(kwargs or {}))
+
+
+def _mark_read(tensor: Any) -> None:
+    if type(tensor) is QuickTensor and tensor.made_by is not None:
+        tensor.made_by.meta[SIZES_READ] = True
 
 
 def _holds_sizes(value: Any) -> bool:
