@@ -74,6 +74,7 @@ const std::array kPipeline = {
     Entry{&kPoolPadded},
     Entry{&kGatherNdToSlice},
     Entry{&kGatherRowsToSlice},
+    Entry{&kScatterIntoShape},
     Entry{&kUnflattenGemm},
     Entry{&kTransposeInsideReshapes},
     Entry{&kMergeTransposes},

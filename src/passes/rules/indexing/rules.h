@@ -13,6 +13,7 @@ extern const Rule kGatherRowsToSlice;
 extern const Rule kMergeConcats;
 extern const Rule kMergeSlices;
 extern const Rule kNegatedMinToMax;
+extern const Rule kScatterIntoShape;
 extern const Rule kSliceOfConcat;
 extern const Rule kSlicesToSplit;
 extern const Rule kSplitPackedParts;
