@@ -12,6 +12,7 @@ import torch
 from torch._subclasses.schema_check_mode import SchemaCheckMode
 from torch.fx.experimental.proxy_tensor import PreDispatchTorchFunctionMode
 from torch.overrides import TorchFunctionMode
+from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "OperatorMode",
     "is_transformed",
     "name_in",
+    "set_geometry",
     "tensor_of",
 ]
 
@@ -93,6 +95,12 @@ def tensor_of(
         device=torch.device("cpu"),
         dispatch_sizes_strides_policy=None if is_static else "sizes",
     )
+
+
+def set_geometry(tensor: torch.Tensor, sizes: Sequence[int], strides: Sequence[int]) -> None:
+    """Gives other sizes to a tensor without memory whose sizes are static."""
+    with no_dispatch():
+        torch.ops.aten.as_strided_.default(tensor, sizes, strides)
 
 
 # What subclasses of tensors have that want to see operators alone.

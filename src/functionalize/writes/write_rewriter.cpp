@@ -252,6 +252,14 @@ bool WriteRewriter::is_user_input(const Value* value) const {
   });
 }
 
+void WriteRewriter::warn_of_input(const Call& call, const std::string& message,
+                                  const std::string& help) {
+  base::Diagnostic warning = diagnostic_at(
+      call, "SX1705", message + "; the model leaves the caller's tensor as it is", help);
+  warning.severity = base::Severity::kWarning;
+  graph_.session().program.notes.push_back(std::move(warning));
+}
+
 void WriteRewriter::replace(Call& call) {
   Value* self = tensor_of(call.arguments[0]);
   Value* source = tensor_of(call.arguments[1]);
@@ -262,12 +270,7 @@ void WriteRewriter::replace(Call& call) {
   // Of a part of other memory nobody could tell what the caller's tensor holds in the end.
   if (!source || (is_input && (!is_user_input(self) || aliases_.of(source)->parent)))
     refuse_call(call, "SX1705", message, help);
-  if (is_input) {
-    base::Diagnostic warning = diagnostic_at(
-        call, "SX1705", message + "; the model leaves the caller's tensor as it is", help);
-    warning.severity = base::Severity::kWarning;
-    graph_.session().program.notes.push_back(std::move(warning));
-  }
+  if (is_input) warn_of_input(call, message, help);
   Alias* alias = aliases_.of(source);
   aliases_.set_changed(*alias->memory);
   aliases_.bind(self, alias);
@@ -280,6 +283,9 @@ void WriteRewriter::metadata(Call& call, const WriteRule& rule) {
   Alias* parent = aliases_.of(self);
   Value* result = output_of(call);
   if (!result) return nothing(call);
+  if (is_user_input(self))
+    warn_of_input(call, "the input '" + self->name + "' gets other sizes in place",
+                  "make a view of them, as unsqueeze() without the underscore does");
   Call* view = builder_.append(*rule.form, arguments_for(*rule.form, call), cause_of(call));
   view->name = call.name;
   builder_.adopt(*view, result);

@@ -27,6 +27,8 @@ class WriteRewriter {
   // the caller could make his tensor the other one.
   void replace(Call& call);
   bool is_user_input(const Value* value) const;
+  // Of what the model leaves undone to the caller's tensor.
+  void warn_of_input(const Call& call, const std::string& message, const std::string& help);
   void metadata(Call& call, const WriteRule& rule);
   void out(Call& call, const WriteRule& rule);
   void contents_of_out(Call& call, Call& pure, Value* target, Value* result, const Type& type,

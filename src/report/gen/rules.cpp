@@ -93,7 +93,7 @@ constexpr Rule kRules[] = {
     {"SX1702", "functionalization", "an in-place write goes through a view whose elements share memory", "clone() the view before writing to it"},
     {"SX1703", "functionalization", "an in-place write goes through a view that can't be inverted", "write to a copy of the view, or to its base"},
     {"SX1704", "functionalization", "the body of a branch or loop mutates a tensor from outside", "return the new value from the body"},
-    {"SX1705", "functionalization", "a tensor gets other memory or another size in place (resize_, set_, out= of another size)", "make a tensor of the wanted size, or copy_() into the existing one"},
+    {"SX1705", "functionalization", "a tensor gets other memory or another size in place (resize_, set_, out= of another size; of an input, also unsqueeze_ and its like)", "make a tensor of the wanted size, or copy_() into the existing one"},
     {"SX1706", "functionalization", "a write to a weight also changes another weight that shares its memory", "give the two weights memory of their own"},
     {"SX1707", "functionalization", "warning: the program mutates a constant tensor; each run of the model starts from the captured values", "register the tensor as a buffer"},
     {"SX1708", "functionalization", "an in-place write may change another tensor, depending on data: the result of a branch or loop may alias its input, which is read afterwards or is a buffer; a warning for an input of the model, which the model leaves unchanged", "write to a clone()"},

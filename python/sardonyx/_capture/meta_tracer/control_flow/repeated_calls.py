@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._capture.meta_tracer.tracer.in_place_views import InPlaceView
 
 # `x[:]` is no call where it is known by then that nothing is left out.
 _LEFT_OUT = (torch.ops.aten.slice.Tensor,)
@@ -47,5 +48,8 @@ class CallHistory:
 
     def begin_anew(self, count: int) -> None:
         """The next run is another one behind that many calls."""
+        for _, result in reversed(self._made):
+            if isinstance(result, InPlaceView):
+                result.undo()
         del self._made[count:]
         self._next = 0

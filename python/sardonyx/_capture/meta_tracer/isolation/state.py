@@ -47,8 +47,9 @@ class Assigned:
 def unchanged(model: torch.nn.Module) -> Iterator[Assigned]:
     """Puts back what the model changes of its attributes, and of what they hold.
 
-    That is what torch.export does. Like it, this warns of tensors among it that are no buffers; it
-    declines a model that changes which modules and weights it has.
+    That is what torch.export does. Like it, this warns of tensors among it that are no buffers. A
+    module in place of another one is put back, too, as BigBird's attention of short sequences; a
+    model that changes which weights it has is declined.
     """
     from torch.nn.modules.module import register_module_buffer_registration_hook
 
@@ -137,7 +138,7 @@ class _Held:
                 continue
             if is_of_modules:
                 assigned = {name for _, name in found.buffers}
-                if not set(changed) <= assigned:
+                if not all(name in assigned or _is_module(table.get(name)) for name in changed):
                     changes.append(f"{owner} changes which modules or weights it has")
             else:
                 for name in changed:
@@ -153,6 +154,12 @@ class _Held:
                 members.clear()
                 members.update(known)
         return changes
+
+
+def _is_module(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, torch.nn.Module)
 
 
 _PLAIN = (str, int, float, complex, bool, bytes, type(None), type)

@@ -28,6 +28,7 @@ from sardonyx._capture.shapes.slices import SIZES_READ
 from sardonyx._torch_private import fake_tensors, modes, operators
 
 from .autocast_regions import MARKS
+from .in_place_views import VIEW_OF, InPlaceView
 from .sizes_in_tensors import held_sizes
 from .stack_traces import StackTraces
 from .tensor_items import NUMBERS, TensorItems, held_by_constant
@@ -137,20 +138,24 @@ class Recorder(modes.OperatorMode):
             func, args = torch.ops.aten.select.int, (*args, 0)
         if func is _ITEM and _is_choosing_an_overload():
             raise RuntimeError("an operator takes a tensor for a number")  # asks another
+        if func in VIEW_OF:
+            return self.calls.result(func, partial(self._moved, func, args, kwargs)).apply()
         result = self.calls.result(func, partial(self._called, func, args, kwargs))
         if func in _CONVOLUTIONS:
             self.on_sizes_above_0(result.shape[2:])
         return result
 
-    def _called(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Writes down a call, and says what it gives."""
+    def _called(
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], alike: Any = None
+    ) -> Any:
+        """Writes down a call, and says what it gives: what the operator `alike` would."""
         if func is _ITEM and (number := self._held(args[0])) is not None:
             return number
         levels = self.mapping.check(func, args) if self.mapping.is_open else None
         copies = self._rules.results.copies_of_views
         if func is _TRUTH:
             return self._truth(args[0])
-        result = self._rules.result(func, args, kwargs)
+        result = self._rules.result(alike or func, args, kwargs)
         if isinstance(result, NUMBERS) and self.numbers.knows(result, self.graph):
             return result
         place = self._place()
@@ -178,6 +183,12 @@ class Recorder(modes.OperatorMode):
                 if type(each) is QuickTensor:
                     each.levels = levels
         return result
+
+    def _moved(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> InPlaceView:
+        """Writes down a call that gives its tensor other sizes."""
+        return InPlaceView.of(
+            args[0], self.graph, partial(self._called, func, args, kwargs, VIEW_OF[func])
+        )
 
     def _truth(self, tensor: torch.Tensor) -> bool:
         """Of a tensor of one element, of which Python asks it. No call is written down: whatever
