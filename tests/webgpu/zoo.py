@@ -20,8 +20,9 @@ NAMES = (CACHED, *ZOO)
 # What runs on WebGPU as a whole, but for sizes.
 WHOLE = frozenset(
     {
-        "mlp", "unet", "bert", "distilbert", "roberta", "gpt2", "t5", "bart", "whisper", "clip",
-        "vit", "swin", "convnext", "resnet50", "regnet", "mobilenetv2", "segformer",
+        "mlp", "unet", "bert", "distilbert", "roberta", "gpt2", "llama", "mistral", "qwen2",
+        "qwen3", "gemma", "phi", "t5", "bart", "whisper", "clip", "vit", "swin", "convnext",
+        "resnet50", "regnet", "mobilenetv2", "segformer",
     }
 )  # fmt: skip
 
