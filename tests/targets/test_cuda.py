@@ -230,6 +230,12 @@ def test_a_model_for_the_cpu_alone_is_warned_of(
     words = torch.ones(4, dtype=torch.int64)
     (warning,) = warnings_of(Bits(), words, words, runtime=runtime)
     assert "runs on the CPU" in warning
+    model = sardonyx.export(Bits(), (words, words)).model_proto
+    recwarn.clear()
+    _, report = sardonyx.optimize(model, runtime=runtime)
+    assert [each.code for each in report.notes] == ["SX1507"]
+    assert [str(each.message) for each in recwarn] == [report.notes[0].message]
+    assert not sardonyx.optimize(model, runtime="onnxruntime").report.notes
     assert not warnings_of(torch.nn.ReLU(), torch.ones(4), runtime=runtime)
     assert not warnings_of(torch.nn.Identity(), words, runtime=runtime)
     assert not warnings_of(Bits(), words, words, runtime="onnxruntime")
