@@ -174,9 +174,8 @@ def check_angles(function: Callable[[torch.Tensor], torch.Tensor]) -> None:
     frequencies = 10000.0 ** -(torch.arange(0, 16, 2).float() / 16)
 
     def forward(ids: torch.Tensor) -> torch.Tensor:
-        counted = torch.arange(ids.shape[1])[None]
-        angles = [each[..., None].float() * frequencies for each in (ids, counted)]
-        return torch.cat([function(each) for each in angles], 0)
+        counted = torch.outer(torch.arange(ids.shape[1]).float(), frequencies)
+        return torch.cat([function(ids[..., None].float() * frequencies), function(counted)[None]])
 
     ids = torch.arange(5)[None]
     for length, tables in ((Dim("length", max=4096), 1), (Dim("length"), 0)):

@@ -83,13 +83,28 @@ bool is_cosine_or_sine(const onnx::Use& use) {
   return use.node->is(Op::kCos) || use.node->is(Op::kSin);
 }
 
+bool is_for_angles(const onnx::Node* node) {
+  return std::ranges::any_of(node->output()->uses, [](const onnx::Use& reader) {
+    if (reader.node->is(Op::kUnsqueeze)) return is_for_angles(reader.node);
+    return reader.node->is(Op::kMul) &&
+           std::ranges::any_of(reader.node->output()->uses, is_cosine_or_sine);
+  });
+}
+
 // Whether the node, of the canonical IR, makes the positions whose angles the CPU computes.
 bool is_of_angles(const Use& use) {
-  return use.node != nullptr && !has_own_kernel(use.onnx, Op::kCos) &&
-         std::ranges::any_of(use.node->output()->uses, [](const onnx::Use& reader) {
-           return reader.node->is(Op::kMul) &&
-                  std::ranges::any_of(reader.node->output()->uses, is_cosine_or_sine);
-         });
+  return use.node != nullptr && !has_own_kernel(use.onnx, Op::kCos) && is_for_angles(use.node);
+}
+
+// Cast<float32>(positions), or the same with further axes of 1: the positions, of int64.
+Value positions_in(Lowering& onnx, const onnx::Node* factor) {
+  if (factor == nullptr) return {};
+  if (factor->is(Op::kUnsqueeze)) {
+    const Value positions = positions_in(onnx, factor->input(0)->producer);
+    return positions ? onnx.unsqueeze(positions, Value(factor->input(1))) : Value();
+  }
+  const bool is_cast = factor->is(Op::kCast) && factor->input(0)->dtype == kInt64;
+  return is_cast ? Value(factor->input(0)) : Value();
 }
 
 // How many positions there may be, from 0 on; nothing where they are not counted below a bound.
@@ -135,13 +150,11 @@ std::optional<Values> of_angles(const Use& use, const Rule& rule) {
   if (product == nullptr || !product->is(Op::kMul)) return std::nullopt;
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
     const Value frequencies = product->input(1 - i);
-    const onnx::Node* cast = product->input(i)->producer;
-    if (cast == nullptr || !cast->is(Op::kCast) || cast->input(0)->dtype != kInt64 ||
-        !frequencies.is_constant())
-      continue;
-    if (auto found = in_table(use, Value(cast->input(0)), frequencies)) return found;
-    const Value angles =
-        onnx.mul(onnx.cast(Value(cast->input(0)), kFloat64), onnx.cast(frequencies, kFloat64));
+    if (!frequencies.is_constant()) continue;
+    const Value positions = positions_in(onnx, product->input(i)->producer);
+    if (!positions) continue;
+    if (auto found = in_table(use, positions, frequencies)) return found;
+    const Value angles = onnx.mul(onnx.cast(positions, kFloat64), onnx.cast(frequencies, kFloat64));
     return onnx.without(rule, use, std::vector{onnx.cast(angles, kFloat32)},
                         {use.attributes.begin(), use.attributes.end()});
   }
