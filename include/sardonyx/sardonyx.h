@@ -113,6 +113,8 @@ struct OptimizationReport {
   std::vector<Declined> declined;
   // What is held in another type than before.
   std::vector<WeightPrecision> weights;
+  // Of simplify(), warnings: SX1507 where the target's accelerator has a kernel of no node.
+  std::vector<Diagnostic> notes;
   // Of the main graph and all bodies.
   std::int64_t nodes_before = 0;
   std::int64_t nodes_after = 0;

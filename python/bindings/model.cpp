@@ -110,7 +110,9 @@ nb::tuple simplify(Model& model, std::optional<std::int64_t> opset, const std::s
     declined.append(nb::make_tuple(each.rule, each.node, each.reason));
   nb::list weights;
   for (const WeightPrecision& each : done.weights) weights.append(nb::cast(each));
-  return nb::make_tuple(applied, declined, weights, done.nodes_before, done.nodes_after);
+  const std::string notes = to_json(done.notes);
+  return nb::make_tuple(applied, declined, weights, done.nodes_before, done.nodes_after,
+                        nb::bytes(notes.data(), notes.size()));
 }
 
 using Locations = std::map<std::string, std::string>;

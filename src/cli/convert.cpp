@@ -80,17 +80,17 @@ void run_convert(ConvertArguments& arguments) {
     const OptimizationReport& done = arguments.simplification;
     const std::string weights =
         done.weights.empty() ? std::string() : ", \"weights\": " + weights_json(done);
-    std::printf("{\"ok\": true, \"output\": %s, \"nodes\": %lld, \"seconds\": %.6f%s}\n",
+    std::printf("{\"ok\": true, \"output\": %s, \"nodes\": %lld, \"seconds\": %.6f%s%s}\n",
                 json_string(arguments.output).c_str(), static_cast<long long>(model.node_count()),
-                elapsed.count(), weights.c_str());
+                elapsed.count(), weights.c_str(), notes_json(record.notes).c_str());
   } else if (arguments.output == "-") {
-    for (const Diagnostic& note : record.notes) std::fprintf(stderr, "%s\n", note.str().c_str());
+    print_notes(record.notes);
   } else if (!arguments.quiet) {
     std::printf("%s: %lld nodes, %.3f s\n", arguments.output.c_str(),
                 static_cast<long long>(model.node_count()), elapsed.count());
     print_weights(arguments.simplification, arguments.explain);
     if (arguments.explain) print_explanation(arguments.simplification);
-    for (const Diagnostic& note : record.notes) std::fprintf(stderr, "%s\n", note.str().c_str());
+    print_notes(record.notes);
   }
 }
 

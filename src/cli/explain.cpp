@@ -98,4 +98,12 @@ std::string explanation_json(const OptimizationReport& simplification) {
          "], \"weights\": " + weights_json(simplification);
 }
 
+void print_notes(const std::vector<Diagnostic>& notes) {
+  for (const Diagnostic& each : notes) std::fprintf(stderr, "%s\n", each.str().c_str());
+}
+
+std::string notes_json(const std::vector<Diagnostic>& notes) {
+  return notes.empty() ? std::string() : ", \"notes\": " + to_json(notes);
+}
+
 }  // namespace sardonyx::cli

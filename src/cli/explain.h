@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sardonyx/sardonyx.h"
 
@@ -17,5 +18,10 @@ std::string weights_json(const OptimizationReport& simplification);
 // The whole as members of a JSON object, each reason with its node: "nodes_before", "nodes",
 // "applied", "declined", "weights".
 std::string explanation_json(const OptimizationReport& simplification);
+
+// On standard error, one after the other.
+void print_notes(const std::vector<Diagnostic>& notes);
+// The same as a further member of a JSON object, ", \"notes\": [...]"; empty where there are none.
+std::string notes_json(const std::vector<Diagnostic>& notes);
 
 }  // namespace sardonyx::cli

@@ -47,6 +47,16 @@ void print_hints(const OptimizationReport& done, const OptimizeOptions& options)
     if (each.rule == "freeze-initializers") std::fprintf(stderr, "hint: %s\n", each.reason.c_str());
 }
 
+void print_what_was_done(const OptimizationReport& done, const OptimizeArguments& arguments) {
+  if (arguments.explain) {
+    print_explanation(done);
+    return;
+  }
+  for (const OptimizationReport::Applied& each : done.applied)
+    std::printf("  %s\n", each.name.c_str());
+  print_hints(done, arguments.optimize);
+}
+
 void run_optimize(const OptimizeArguments& arguments) {
   Model model = read_model(input_file(arguments.input));
   OptimizeOptions optimize = arguments.optimize;
@@ -56,21 +66,16 @@ void run_optimize(const OptimizeArguments& arguments) {
   options.progress = progress_line("writing", arguments.quiet || arguments.json);
   write_model(model, arguments.output, options);
   if (arguments.json) {
-    std::printf("{\"ok\": true, \"output\": %s, %s}\n", json_string(arguments.output).c_str(),
-                explanation_json(done).c_str());
+    std::printf("{\"ok\": true, \"output\": %s, %s%s}\n", json_string(arguments.output).c_str(),
+                explanation_json(done).c_str(), notes_json(done.notes).c_str());
   } else if (!arguments.quiet && arguments.output != "-") {
     std::printf("%s: %lld nodes, %lld before\n", arguments.output.c_str(),
                 static_cast<long long>(done.nodes_after),
                 static_cast<long long>(done.nodes_before));
     print_weights(done, arguments.explain);
-    if (arguments.explain) {
-      print_explanation(done);
-      return;
-    }
-    for (const OptimizationReport::Applied& each : done.applied)
-      std::printf("  %s\n", each.name.c_str());
-    print_hints(done, optimize);
+    print_what_was_done(done, arguments);
   }
+  if (!arguments.json && !arguments.quiet) print_notes(done.notes);
 }
 
 constexpr const char* kOptimizeFooter =

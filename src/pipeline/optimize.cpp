@@ -107,6 +107,8 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
   lower_or_name_rules(inner, target, {.opset = opset, .keep_what_fails = true}, done);
   tidy(inner, passing, done);
   report_placement(inner, target, opset, done);
+  if (auto warning = warning_of_placement(inner, target, opset))
+    done.notes.push_back(*std::move(warning));
   outline(inner, options, done);
   return done;
 }

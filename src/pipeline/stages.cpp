@@ -149,7 +149,7 @@ std::optional<Diagnostic> warning_of_placement(const onnx::Model& model,
       "runs on the CPU",
       target.title, opset);
   warning.help =
-      "convert for a target without an accelerator, or compute in types that the provider has: "
+      "choose a target without an accelerator, or compute in types that the provider has: "
       "--explain names each node and why";
   return warning;
 }

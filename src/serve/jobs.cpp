@@ -91,6 +91,7 @@ Model optimized(const Shelved& source, const JobOptions& options, JobResult& res
   const OptimizationReport done = simplify(model, optimize_options);
   result.nodes_before = done.nodes_before;
   result.applied = done.applied;
+  result.notes = done.notes;
   return model;
 }
 

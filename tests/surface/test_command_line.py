@@ -103,6 +103,21 @@ def test_json_of_other_commands(model: Path, tmp_path: Path) -> None:
     assert told(failed.stdout, "failure")["diagnostics"][0]["code"] == "SX1101"
 
 
+def test_a_model_that_no_provider_takes_is_warned_of(tmp_path: Path) -> None:
+    path, out = tmp_path / "bits.onnx", tmp_path / "out.onnx"
+    text = """<ir_version: 10, opset_import: ["" : 20]>
+    g (int64[4] x, int64[4] y) => (int64[4] z) { z = BitwiseXor(x, y) }"""
+    onnx.save(onnx.parser.parse_model(text), path)
+    words = ("optimize", str(path), "-o", str(out), "--runtime")
+    done = run_command(*words, "webgpu")
+    assert done.returncode == 0
+    assert "warning[SX1507]" in done.stderr
+    assert "SX1507" not in run_command(*words, "webgpu", "--quiet").stderr
+    assert not run_command(*words, "onnxruntime").stderr
+    (note,) = told(run_command(*words, "webgpu", "--json").stdout, "optimize")["notes"]
+    assert note["code"] == "SX1507"
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -135,7 +135,7 @@ def test_gates_of_other_widths_stay() -> None:
         ("webgpu", 23, "InstanceNormalization"),
         (RUNTIME, 21, "InstanceNormalization"),
         # The provider has InstanceNormalization of opsets below 22 alone.
-        (RUNTIME, 23, "GroupNormalization"),
+        (RUNTIME, 23, "LayerNormalization"),
     ],
 )
 def test_groups_are_normalized_as_instances(runtime: Any, opset: int, kind: str) -> None:
@@ -148,6 +148,41 @@ def test_groups_are_normalized_as_instances(runtime: Any, opset: int, kind: str)
     kinds = {node.op_type for node in program.model_proto.graph.node}
     assert kind in kinds
     assert_exports(model, (x,), None, free, [(other,)], **options)
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_groups_as_instances(half: bool) -> None:
+    """Five nodes; mean and variance are of float32 in half precision, too."""
+    torch.manual_seed(0)
+    model = torch.nn.GroupNorm(2, 8).eval()
+    for each in model.parameters():
+        torch.nn.init.normal_(each)
+    free = ({0: torch.export.Dim("batch")},)
+    x = torch.randn(2, 8, 6, 4) + 3
+    options: dict[str, Any] = {"target_runtime": RUNTIME, "opset_version": 23}
+    program = sardonyx.export(model, (x,), dynamic_shapes=free, **options)
+    proto = program.model_proto
+    if half:
+        proto, _ = sardonyx.optimize(proto, runtime=RUNTIME, precision="fp16")
+    kinds = [node.op_type for node in proto.graph.node if node.op_type != "Cast"]
+    assert kinds == ["Reshape", "LayerNormalization", "Reshape", "Mul", "Add"]
+    running = open_session(proto.SerializeToString())
+    for each in (x, torch.randn(1, 8, 6, 4)):
+        (result,) = running.run(None, {running.get_inputs()[0].name: each.numpy()})
+        with torch.no_grad():
+            wanted = model(each)
+        assert (torch.from_numpy(result) - wanted).abs().max() < (2e-2 if half else 1e-5)
+
+
+@pytest.mark.parametrize("norm", [torch.nn.InstanceNorm1d, torch.nn.InstanceNorm2d])
+def test_instances_as_layers(norm: type[torch.nn.Module]) -> None:
+    model = norm(8, affine=True).eval()
+    x = torch.randn(2, 8, 6, 4) if norm is torch.nn.InstanceNorm2d else torch.randn(2, 8, 6)
+    options: dict[str, Any] = {"target_runtime": RUNTIME, "opset_version": 23}
+    program = sardonyx.export(model, (x,), **options)
+    kinds = {node.op_type for node in program.model_proto.graph.node}
+    assert "LayerNormalization" in kinds
+    assert_exports(model, (x,), None, None, [], **options)
 
 
 class Images(torch.nn.Module):
@@ -195,6 +230,12 @@ def test_a_model_for_the_cpu_alone_is_warned_of(
     words = torch.ones(4, dtype=torch.int64)
     (warning,) = warnings_of(Bits(), words, words, runtime=runtime)
     assert "runs on the CPU" in warning
+    model = sardonyx.export(Bits(), (words, words)).model_proto
+    recwarn.clear()
+    _, report = sardonyx.optimize(model, runtime=runtime)
+    assert [each.code for each in report.notes] == ["SX1507"]
+    assert [str(each.message) for each in recwarn] == [report.notes[0].message]
+    assert not sardonyx.optimize(model, runtime="onnxruntime").report.notes
     assert not warnings_of(torch.nn.ReLU(), torch.ones(4), runtime=runtime)
     assert not warnings_of(torch.nn.Identity(), words, runtime=runtime)
     assert not warnings_of(Bits(), words, words, runtime="onnxruntime")

@@ -28,7 +28,9 @@ def test_models_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
     ("name", "count"),
     [
         ("bert", 34), ("gpt2", 32), ("llama", 50), ("vit", 27), ("swin", 85), ("whisper", 33),
-        ("t5", 44), ("unet", 150),
+        ("t5", 44),
+        # Each of its 10 group norms is 5 nodes, or 33 in ONNX Runtime where it stays one.
+        ("unet", 196),
     ],
 )  # fmt: skip
 def test_nodes_in_half_precision(name: str, count: int, tmp_path: Path) -> None:

@@ -169,27 +169,31 @@ def test_what_an_input_says_next_to_a_constant() -> None:
 
 
 def check_angles(function: Callable[[torch.Tensor], torch.Tensor]) -> None:
-    """Of position ids as they are fed and of a dynamic length, to the last bit of the angle."""
+    """Of position ids as they are fed, to the last bit of the angle, and of a dynamic length: below
+    a bound they are rows of a table."""
     frequencies = 10000.0 ** -(torch.arange(0, 16, 2).float() / 16)
 
     def forward(ids: torch.Tensor) -> torch.Tensor:
-        counted = torch.arange(ids.shape[1])[None]
-        angles = [each[..., None].float() * frequencies for each in (ids, counted)]
-        return torch.cat([function(each) for each in angles], 0)
+        counted = torch.outer(torch.arange(ids.shape[1]).float(), frequencies)
+        return torch.cat([function(ids[..., None].float() * frequencies), function(counted)[None]])
 
     ids = torch.arange(5)[None]
-    free = ({1: Dim("length", max=4096)},)
-    program = sardonyx.export(Program(forward), (ids,), target_runtime=RUNTIME,
-                              dynamic_shapes=free, opset_version=23)  # fmt: skip
-    made = program.model_proto
-    kinds = [node.op_type for node in made.graph.node]
-    assert kinds.count("Mul") == 2
-    types = {a.i for n in made.graph.node for a in n.attribute if a.name == "to"}
-    assert types == {onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT}
-    session = open_session(made.SerializeToString())
-    for ids in (torch.arange(100, 3000)[None], torch.tensor([[123457]])):
-        (found,) = session.run(None, {session.get_inputs()[0].name: ids.numpy()})
-        assert (torch.from_numpy(found) - forward(ids)).abs().max() < 1e-6
+    for length, tables in ((Dim("length", max=4096), 1), (Dim("length"), 0)):
+        program = sardonyx.export(Program(forward), (ids,), target_runtime=RUNTIME,
+                                  dynamic_shapes=({1: length},), opset_version=23)  # fmt: skip
+        made = program.model_proto
+        kinds = [node.op_type for node in made.graph.node]
+        assert (kinds.count("Gather"), kinds.count("Mul")) == (tables, 2 - tables)
+        types = {a.i for n in made.graph.node for a in n.attribute if a.name == "to"}
+        assert {onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT} <= types
+        session = open_session(made.SerializeToString())
+        for fed in (
+            torch.arange(100, 3000)[None],
+            torch.tensor([[123457]]),
+            ids.new_zeros(1, 4096),
+        ):
+            (found,) = session.run(None, {session.get_inputs()[0].name: fed.numpy()})
+            assert (torch.from_numpy(found) - forward(fed)).abs().max() < 1e-6
 
 
 def test_cosines_of_positions() -> None:

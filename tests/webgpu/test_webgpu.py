@@ -44,7 +44,8 @@ def test_places_in_half_precision(tmp_path: Path) -> None:
 
 @runs
 @pytest.mark.parametrize(("name", "nodes", "copies"), [
-    ("bert", 75, 2), ("gpt2", 69, 2), ("t5", 168, 3), ("whisper", 193, 1),
+    ("bert", 75, 2), ("gpt2", 69, 2), ("llama", 82, 2), ("counting-llama", 93, 2),
+    ("t5", 168, 3), ("whisper", 193, 1),
 ])  # fmt: skip
 def test_models_of_the_zoo_at_other_sizes(
     name: str, nodes: int, copies: int, tmp_path: Path

@@ -7,30 +7,65 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
+from torch.export import Dim
 
 from tests.harness.exporting import Inputs, capture, export, model_inputs, model_outputs
 from tests.models.decoding import cached_decoder
+from tests.models.example import BATCH, Example, tokens
 from tests.models.zoo import ZOO
 
 from .checking import Outcome, placed, run_on_webgpu
+from .models import Cached
 from .running import difference
 
-CACHED = "cached-llama"
-NAMES = (CACHED, *ZOO)
+CACHED = "cached-llama"  # is fed its positions
+COUNTING = "counting-llama"  # counts them from the length of its cache on
+NAMES = (CACHED, COUNTING, *ZOO)
 # What runs on WebGPU as a whole, but for sizes.
 WHOLE = frozenset(
     {
-        "mlp", "unet", "bert", "distilbert", "roberta", "gpt2", "t5", "bart", "whisper", "clip",
-        "vit", "swin", "convnext", "resnet50", "regnet", "mobilenetv2", "segformer",
+        COUNTING, "mlp", "unet", "bert", "distilbert", "roberta", "gpt2", "llama", "mistral",
+        "qwen2", "qwen3", "gemma", "phi", "t5", "bart", "whisper", "clip", "vit", "swin",
+        "convnext", "resnet50", "regnet", "mobilenetv2", "segformer",
     }
 )  # fmt: skip
+
+
+def _counting_decoder() -> Example:
+    torch.manual_seed(0)
+
+    def inputs(batch: int, past: int, sequence: int) -> Inputs:
+        first, second = (
+            (torch.randn(batch, 2, past, 16), torch.randn(batch, 2, past, 16)) for _ in range(2)
+        )
+        mask = torch.ones(batch, past + sequence, dtype=torch.int64)
+        ids = tokens(batch, sequence)
+        return Inputs(
+            (), {"input_ids": ids, "attention_mask": mask, "first": first, "second": second}
+        )
+
+    past = {0: BATCH, 2: Dim("past", min=2, max=3000)}
+    shapes = {
+        "input_ids": {0: BATCH, 1: Dim("sequence", min=2, max=1000)},
+        "attention_mask": {0: BATCH, 1: Dim("total", min=4, max=4000)},
+        "first": (past, past),
+        "second": (past, past),
+    }
+    model = Cached().eval()
+    return Example(model, inputs(2, 5, 3), shapes, [inputs(1, 40, 7), inputs(3, 9, 1)], False)
+
+
+def _example(name: str) -> Example:
+    if name == COUNTING:
+        return _counting_decoder()
+    return cached_decoder("llama") if name == CACHED else ZOO.build(name)
 
 
 def zoo_outcome(name: str, folder: Path) -> Outcome:
     """At the example's sizes and others: `difference` is from eager PyTorch. Where nodes are is
     looked at in models that are WHOLE alone. Raises AssertionError where an answer has another
     shape or type."""
-    example = cached_decoder("llama") if name == CACHED else ZOO.build(name)
+    example = _example(name)
     inputs = example.inputs.copied()
     program = (
         export(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
 from sardonyx import _native
 from sardonyx._base.bytes_written import bytes_written
-from sardonyx._base.errors import usage_error
+from sardonyx._base.errors import diagnostics_from_native, usage_error, warning_of
 from sardonyx._model.ir import from_ir, to_ir
 from sardonyx._model.program import ONNXProgram
 
@@ -185,7 +186,10 @@ def optimize(
     if out is not None:
         with bytes_written(out) as progress:
             _native.write(source, os.fspath(out), external_data=external_data, progress=progress)
-    return Optimized(result_of(model, source, out), _report(done))
+    report = _report(done)
+    for note in report.notes:
+        warnings.warn(note.message, warning_of(note.code), stacklevel=2)
+    return Optimized(result_of(model, source, out), report)
 
 
 def _names(names: Iterable[str]) -> list[str]:
@@ -227,14 +231,20 @@ def _is(model: Any, module: str, name: str) -> bool:
 
 def _report(
     done: tuple[
-        list[tuple[str, int]], list[tuple[str, str, str]], list[_native.WeightPrecision], int, int
+        list[tuple[str, int]],
+        list[tuple[str, str, str]],
+        list[_native.WeightPrecision],
+        int,
+        int,
+        bytes,
     ],
 ) -> OptimizationReport:
-    applied, declined, weights, before, after = done
+    applied, declined, weights, before, after, notes = done
     return OptimizationReport(
         tuple(Applied(*each) for each in applied),
         tuple(Declined(*each) for each in declined),
         tuple(HeldWeight(each) for each in weights),
         before,
         after,
+        tuple(diagnostics_from_native(notes)),
     )

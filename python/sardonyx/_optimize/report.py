@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sardonyx._base.errors import Diagnostic
+
 from .precision import HeldWeight
 
 
@@ -32,6 +34,7 @@ class OptimizationReport:
     weights: tuple[HeldWeight, ...]  # those of another type than before
     nodes_before: int  # of the graph and all bodies in it
     nodes_after: int
+    notes: tuple[Diagnostic, ...] = ()  # warnings, which are also issued as such
 
     def count(self, name: str) -> int:
         """How often the rule or pass of this name was applied."""

@@ -190,13 +190,6 @@ Value square(Emit& onnx, Value x) {
   return x.dtype() == DType::kFloat64 ? onnx.mul(x, x) : onnx.pow(x, onnx.scalar_like(2, x));
 }
 
-// Of a scale or bias that rules wrote where there was none. A weight may yet get other data.
-bool is_filled(Value x, double with) {
-  if (!x.is_constant() || x->is_weight) return false;
-  const auto reals = x.constant()->reals();
-  return reals && std::ranges::all_of(*reals, [=](double real) { return real == with; });
-}
-
 // Opset 17: (x - mean) / sqrt(variance + epsilon) * scale + bias.
 std::optional<Values> layer_normalization(const Composite& call) {
   Emit& onnx = call.onnx;
@@ -280,6 +273,12 @@ bool is_known(const Composite& call) {
 }
 
 }  // namespace
+
+bool is_filled(Value x, double with) {
+  if (!x.is_constant() || x->is_weight) return false;
+  const auto reals = x.constant()->reals();
+  return reals && std::ranges::all_of(*reals, [=](double real) { return real == with; });
+}
 
 double as_written(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
 

@@ -36,4 +36,8 @@ std::optional<Values> spelled_out(const Composite& composite, const Operator& op
 // that its definition stands for it.
 bool is_defined_before(const Operator& op, std::int64_t opset);
 
+// Whether it is a constant with this number in every element, and no weight, which may yet get
+// other data.
+bool is_filled(Value x, double with);
+
 }  // namespace sardonyx::onnx

@@ -16,6 +16,7 @@ Rules log_softmax_rules();
 Rules long_integer_rules();
 Rules network_rules();
 Rules group_normalization_rules();
+Rules instance_normalization_rules();
 Rules padded_pooling_rules();
 Rules pooling_rules();
 Rules position_rules();

@@ -1,8 +1,12 @@
 // Layers of networks.
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include "onnx/definitions/attention.h"
+#include "onnx/definitions/definitions.h"
 #include "onnx/operators/traits.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
@@ -194,6 +198,55 @@ constexpr Rule kLogSoftmaxRows[] = {
      .since = "1.27"},
 };
 
+constexpr DTypeSet kNormalized =
+    onnx::dtype_bit(kFloat32) | onnx::dtype_bit(kFloat16) | onnx::dtype_bit(kBFloat16);
+
+bool normalizes_layers_alone(const Use& use) {
+  return !has_own_kernel(use.onnx, Op::kInstanceNormalization) &&
+         has_own_kernel(use.onnx, Op::kLayerNormalization);
+}
+
+// Before: InstanceNormalization(x, scale, bias)                      x: [batch, channels, ...]
+// After:  LayerNormalization(Reshape(x, [batch, channels, rest]), ones) * scale + bias
+std::optional<Values> instances_as_layers(const Use& use, const Rule&) {
+  Lowering& onnx = use.onnx;
+  const Value x = use.input(0), scale = use.input(1), bias = use.input(2);
+  if (!x.has_rank() || x.rank() < 3) return std::nullopt;
+  Expr rest = 1;
+  for (std::int64_t axis = 2; axis < x.rank(); ++axis) rest = rest * x.dim(axis);
+  if (!rest.known() || !onnx.can_size(rest) || onnx::may_be_zero(rest)) return std::nullopt;
+  const Value ones = onnx.full(std::array{rest}, onnx.one(x.dtype()));
+  const Value rows = onnx.reshape(x, {x.dim(0), x.dim(1), rest});
+  const Value normal =
+      onnx.layer_normalization(rows, ones, {}, {.axis = -1, .epsilon = use.real("epsilon", 1e-5F)});
+  Value y = onnx.reshape_like(normal, x);
+  std::vector<std::int64_t> spatial(static_cast<std::size_t>(x.rank() - 2));
+  std::iota(spatial.begin(), spatial.end(), 1);
+  if (!onnx::is_filled(scale, 1)) y = onnx.mul(y, onnx.unsqueeze(scale, spatial));
+  if (!onnx::is_filled(bias, 0)) y = onnx.add(y, onnx.unsqueeze(bias, spatial));
+  return Values{y};
+}
+
+constexpr Rule kInstanceRows[] = {
+    {.name = "groups-as-instances",
+     .op = Op::kGroupNormalization,
+     .reason = Reason::kLacks,
+     .types = kNormalized,
+     .when = normalizes_layers_alone,
+     .how = by_definition,
+     .why = "there is no kernel, and its own form has 13 in place of the 3 of LayerNormalization, "
+            "Mul and Add",
+     .since = "1.31"},
+    {.name = "instances-as-layers",
+     .op = Op::kInstanceNormalization,
+     .reason = Reason::kLacks,
+     .types = kNormalized,
+     .when = normalizes_layers_alone,
+     .how = instances_as_layers,
+     .why = "the kernel is of opsets below 22; LayerNormalization has one of every opset",
+     .since = "1.31"},
+};
+
 bool normalizes_instances(const Use& use) {
   return has_own_kernel(use.onnx, Op::kInstanceNormalization);
 }
@@ -215,6 +268,7 @@ constexpr Rule kGroupRows[] = {
 Rules network_rules() { return kRows; }
 Rules log_softmax_rules() { return kLogSoftmaxRows; }
 
+Rules instance_normalization_rules() { return kInstanceRows; }
 Rules group_normalization_rules() { return kGroupRows; }
 
 }  // namespace sardonyx::targets

@@ -1,12 +1,15 @@
 // Positions, counts and distances in types that the WebGPU provider computes in. Sizes stay int64:
 // they are on the CPU, and Range reads them there, so that nothing is copied.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "onnx/graph/ir.h"
 #include "onnx/infer/inference.h"
+#include "rewriting/affine_indices.h"
+#include "symbolic/expr.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
 #include "targets/onnxruntime/workarounds/narrowing.h"
@@ -19,6 +22,7 @@ using enum base::DType;
 
 constexpr DTypeSet kLong = onnx::dtype_bit(kInt64);
 constexpr std::int64_t kFirstInexact = 1 << 24;  // in float32, less one
+constexpr std::int64_t kMaxTable = 1 << 20;      // elements: 4 MB
 constexpr std::string_view kSince = "1.27";
 constexpr const char* kWhy =
     "there is no Range and no arithmetic of int64, so that positions would be computed on the CPU "
@@ -79,13 +83,61 @@ bool is_cosine_or_sine(const onnx::Use& use) {
   return use.node->is(Op::kCos) || use.node->is(Op::kSin);
 }
 
+bool is_for_angles(const onnx::Node* node) {
+  return std::ranges::any_of(node->output()->uses, [](const onnx::Use& reader) {
+    if (reader.node->is(Op::kUnsqueeze)) return is_for_angles(reader.node);
+    return reader.node->is(Op::kMul) &&
+           std::ranges::any_of(reader.node->output()->uses, is_cosine_or_sine);
+  });
+}
+
 // Whether the node, of the canonical IR, makes the positions whose angles the CPU computes.
 bool is_of_angles(const Use& use) {
-  return use.node != nullptr && !has_own_kernel(use.onnx, Op::kCos) &&
-         std::ranges::any_of(use.node->output()->uses, [](const onnx::Use& reader) {
-           return reader.node->is(Op::kMul) &&
-                  std::ranges::any_of(reader.node->output()->uses, is_cosine_or_sine);
-         });
+  return use.node != nullptr && !has_own_kernel(use.onnx, Op::kCos) && is_for_angles(use.node);
+}
+
+// Cast<float32>(positions), or the same with further axes of 1: the positions, of int64.
+Value positions_in(Lowering& onnx, const onnx::Node* factor) {
+  if (factor == nullptr) return {};
+  if (factor->is(Op::kUnsqueeze)) {
+    const Value positions = positions_in(onnx, factor->input(0)->producer);
+    return positions ? onnx.unsqueeze(positions, Value(factor->input(1))) : Value();
+  }
+  const bool is_cast = factor->is(Op::kCast) && factor->input(0)->dtype == kInt64;
+  return is_cast ? Value(factor->input(0)) : Value();
+}
+
+// How many positions there may be, from 0 on; nothing where they are not counted below a bound.
+std::optional<std::int64_t> count_of(Value positions) {
+  const auto index = rewriting::affine_index_of(positions.info(), {});
+  if (!index || symbolic::range(index->start).low < 0) return std::nullopt;
+  Expr last = index->start;
+  for (std::size_t axis = 0; axis < index->steps.size(); ++axis) {
+    if (index->steps[axis] < 0) return std::nullopt;
+    last = last + Expr(index->steps[axis]) * (positions.shape()[axis] - Expr(1));
+  }
+  const std::int64_t high = symbolic::range(last).high;
+  return last.known() && 0 <= high && high < kMaxTable ? std::optional(high + 1) : std::nullopt;
+}
+
+// Before: Cos(Cast<float32>(positions) * frequencies)          positions of int64, below a bound
+// After:  Gather(Cos([0, 1, 2, ...] * frequencies), positions)
+std::optional<Values> in_table(const Use& use, Value positions, Value frequencies) {
+  Lowering& onnx = use.onnx;
+  const std::int64_t width = frequencies.constant()->element_count();
+  if (!onnx.changes_weights() || frequencies.dtype() != kFloat32 || !positions.has_rank() ||
+      positions.rank() == 0 || !positions.dim(-1).is(1) || frequencies.rank() == 0 ||
+      frequencies.rank() > positions.rank() || !frequencies.dim(-1).is(width))
+    return std::nullopt;
+  const auto rows = count_of(positions);
+  if (!rows || *rows * width > kMaxTable) return std::nullopt;
+  std::vector<std::int64_t> counted(static_cast<std::size_t>(*rows));
+  std::iota(counted.begin(), counted.end(), 0);
+  const Value column = onnx.constant(onnx::Tensor::of_ints(counted, {*rows, 1}));
+  const Value angles =
+      onnx.mul(onnx.cast(column, kFloat32), onnx.reshape(frequencies, {Expr(width)}));
+  const Value table = use.op.id == Op::kCos ? onnx.cos(angles) : onnx.sin(angles);
+  return Values{onnx.gather(table, onnx.squeeze(positions, {-1}))};
 }
 
 // Before: Cos(Cast<float32>(positions) * frequencies)          positions of int64
@@ -98,12 +150,11 @@ std::optional<Values> of_angles(const Use& use, const Rule& rule) {
   if (product == nullptr || !product->is(Op::kMul)) return std::nullopt;
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
     const Value frequencies = product->input(1 - i);
-    const onnx::Node* cast = product->input(i)->producer;
-    if (cast == nullptr || !cast->is(Op::kCast) || cast->input(0)->dtype != kInt64 ||
-        !frequencies.is_constant())
-      continue;
-    const Value angles =
-        onnx.mul(onnx.cast(Value(cast->input(0)), kFloat64), onnx.cast(frequencies, kFloat64));
+    if (!frequencies.is_constant()) continue;
+    const Value positions = positions_in(onnx, product->input(i)->producer);
+    if (!positions) continue;
+    if (auto found = in_table(use, positions, frequencies)) return found;
+    const Value angles = onnx.mul(onnx.cast(positions, kFloat64), onnx.cast(frequencies, kFloat64));
     return onnx.without(rule, use, std::vector{onnx.cast(angles, kFloat32)},
                         {use.attributes.begin(), use.attributes.end()});
   }
@@ -196,7 +247,7 @@ constexpr Rule trigonometric(std::string_view name) {
           .how = of_angles,
           .why =
               "the kernel is of opsets below 22; angles would be computed between copies to the "
-              "GPU and back",
+              "GPU and back. Of positions below a bound they are looked up in a table",
           .since = kSince};
 }
 
