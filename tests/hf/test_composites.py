@@ -13,7 +13,7 @@ from sardonyx.hf.base.tasks import choose
 from sardonyx.hf.checkpoints.building import build, load
 from sardonyx.hf.checkpoints.checkpoint import read_checkpoint
 from sardonyx.hf.checkpoints.formats import weights_of
-from sardonyx.hf.components.composites import part_that_runs
+from sardonyx.hf.components.composites import part_that_runs, run_as_encoder, runs
 from tests.architectures.tiny import PROFILES, tiny_config
 
 
@@ -73,3 +73,43 @@ def test_a_part_may_be_of_a_class_that_no_task_knows(tmp_path: Path) -> None:
     assert report.task == "text-generation-with-past"
     assert "BarkModel has no forward(): its part 'semantic' is exported" in report.notes
     assert report.verified["different"] == []
+
+
+class _Session:
+    """What a tracker remembers of a video."""
+
+
+class _Tracks(transformers.PreTrainedModel):
+    """SAM 2's kind: follows objects through the frames of a video."""
+
+    config_class = transformers.CLIPVisionConfig
+
+    def __init__(self, config: transformers.CLIPVisionConfig) -> None:
+        super().__init__(config)
+        self.vision = torch.nn.Conv2d(3, 8, 4, 4)
+        self.post_init()
+
+    def get_image_features(self, pixel_values: torch.Tensor) -> dict[str, torch.Tensor]:
+        found = self.vision(pixel_values)
+        return {"features": found, "positions": found.mean(1)}
+
+    def forward(self, session: _Session, frame: torch.Tensor | None = None) -> None:
+        raise NotImplementedError
+
+
+def test_what_takes_a_session_is_exported_as_its_encoder_of_images(tmp_path: Path) -> None:
+    model = _Tracks(transformers.CLIPVisionConfig(image_size=32, patch_size=4))
+    assert not runs(_Tracks)
+    assert run_as_encoder(model) == [
+        "_Tracks takes a _Session: its get_image_features() is exported"
+    ]
+    report = sardonyx.hf.export(model, tmp_path / "out", task="feature-extraction", verify=True)
+    assert report.parts[0].inputs.keys() == {"pixel_values"}
+    assert report.parts[0].outputs.keys() == {"features", "positions"}
+    assert report.verified["different"] == []
+
+
+def test_what_takes_tensors_runs() -> None:
+    assert runs(transformers.Sam2Model)
+    assert runs(transformers.LlamaForCausalLM)
+    assert not runs(transformers.Sam2VideoModel)

@@ -47,3 +47,23 @@ def test_they_are_exported_for_one_row_with_a_note(tmp_path: Path) -> None:
     assert report.parts[0].inputs == {"input_ids": [1, "sequence_length"]}
     assert "the model's own code takes the number of rows for a constant" in "".join(report.notes)
     assert report.verified["different"] == []
+
+
+class _RepeatsRows(_OneRow):
+    """FastSpeech 2's kind: goes through its rows, and makes each as long as its tokens say."""
+
+    def forward(self, input_ids: torch.Tensor) -> dict[str, torch.Tensor]:
+        counts = input_ids % 3
+        rows = torch.zeros(len(input_ids), int(counts.sum(1).max()), 8)
+        for i, (row, count) in enumerate(zip(self.embed(input_ids), counts, strict=True)):
+            repeated = torch.repeat_interleave(row, count, dim=0)
+            rows[i, : len(repeated)] = repeated
+        return {"last_hidden_state": rows}
+
+
+def test_a_model_that_goes_through_its_rows_is_exported_for_one(tmp_path: Path) -> None:
+    model = _RepeatsRows(_Config())
+    report = sardonyx.hf.export(model, tmp_path / "out", verify=True)
+    assert report.parts[0].inputs == {"input_ids": [1, "sequence_length"]}
+    assert "the model could be captured for one row alone" in "".join(report.notes)
+    assert report.verified["different"] == []

@@ -9,6 +9,7 @@ import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .probing import Probe, has, lookup, patched
@@ -368,6 +369,52 @@ def is_of_data(symbol: Any) -> bool:
     from torch.utils._sympy.symbol import SymT, symbol_is_type
 
     return bool(symbol_is_type(symbol, (SymT.UNBACKED_INT, SymT.UNBACKED_FLOAT)))
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """What a ShapeEnv knows of data-dependent numbers.
+
+    Attributes:
+        ranges: from symbol to its range.
+        replacements: from symbol to the expression that it is equal to, for those that have one.
+        asserted: how many relations are asserted of the numbers up to each symbol.
+        implied: relations whose truth follows from what is asserted or asked.
+    """
+
+    ranges: Mapping[Any, Any]
+    replacements: Mapping[Any, Any]
+    asserted: Mapping[Any, int]
+    implied: frozenset[Any]
+
+    @classmethod
+    def of(cls, env: Any) -> DataFacts:
+        """What is known now."""
+        ranges = {symbol: known for symbol, known in env.var_to_range.items() if is_of_data(symbol)}
+        equal = {
+            symbol: env.replacements[symbol] for symbol in ranges if symbol in env.replacements
+        }
+        asserted = {symbol: len(each) for symbol, each in env.deferred_runtime_asserts.items()}
+        return cls(ranges, equal, asserted, frozenset(env.axioms))
+
+    def are_equalities_of(self, other: DataFacts) -> bool:
+        """Whether the other facts, known later, have these symbols equal to the same."""
+        return all(
+            other.replacements.get(symbol) == self.replacements.get(symbol)
+            for symbol in self.ranges
+        )
+
+    def restore(self, env: Any) -> None:
+        """Has the ShapeEnv know no more of these numbers; what it knows of sizes of inputs, and of
+        numbers that came later, stays."""
+        env.var_to_range.update(self.ranges)
+        for symbol, asserts in env.deferred_runtime_asserts.items():
+            if symbol in self.ranges:
+                del asserts[self.asserted.get(symbol, 0) :]
+        for relation in list(env.axioms):
+            if relation not in self.implied and any(map(is_of_data, relation.free_symbols)):
+                del env.axioms[relation]
+        _forget_sizes(env)
 
 
 def example_sizes(env: Any) -> dict[Any, Any]:

@@ -21,6 +21,12 @@ def buffers_of(module: Any) -> dict[str, Any]:
     return table
 
 
+def names_of_unsaved_buffers(module: Any) -> set[str]:
+    """The names of a module's own buffers that its state_dict() leaves out."""
+    names: set[str] = module._non_persistent_buffers_set
+    return names
+
+
 def memory_of(tensor: Any) -> int:
     """What tensors have in common that share their memory, also where they have no data."""
     return int(tensor.untyped_storage()._cdata)

@@ -1,15 +1,18 @@
 """Models that have no forward() of their own. Of one of several, as Qwen2.5-Omni, which thinks,
 talks and makes sound of it, the part is exported that reads and writes; of a codec, as GLM-Image's
-of images, what it makes of its input."""
+of images, what it makes of its input; of one that follows objects through a video, what it makes of
+its frames."""
 
 from __future__ import annotations
 
 import copy
+import inspect
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import OnnxExporterError
+from sardonyx.hf.base.media import IMAGES
 from sardonyx.hf.base.tasks import choose, class_named
 
 if TYPE_CHECKING:
@@ -45,11 +48,31 @@ def part_that_runs(checkpoint: Checkpoint) -> tuple[Checkpoint, list[str]]:
 
 
 def run_as_encoder(model: Any) -> list[str]:
-    """Has a model that encodes, and has no forward(), run as its encode(); what is to be told."""
-    if runs(type(model)) or not hasattr(model, "encode"):
+    """Has a model run as what encodes its input, where that is all of it that can be exported: one
+    that has no forward(), or whose forward() takes the session of a video, which is no tensor. What
+    is to be told."""
+    kind = type(model)
+    if runs(kind):
         return []
-    model.forward = model.encode  # of this model alone
-    return [f"{type(model).__name__} has no forward(): its encode() is exported"]
+    session = _session_of(kind)
+    encode = getattr(model, "encode", None) if session is None else IMAGES.maker(model)
+    if encode is None:
+        return []
+    model.forward = encode  # of this model alone
+    why = "has no forward()" if session is None else f"takes a {session.__name__}"
+    return [f"{kind.__name__} {why}: its {encode.__name__}() is exported"]
+
+
+def _session_of(model_class: type[Any]) -> type[Any] | None:
+    """The class beside the model's that its forward() wants an instance of; None where it takes
+    tensors."""
+    parameters = list(inspect.signature(model_class.forward).parameters.values())[1:]
+    kinds = (each.annotation for each in parameters if each.default is each.empty)
+    first = next(kinds, None)
+    if isinstance(first, str):
+        first = vars(sys.modules[model_class.__module__]).get(first)
+    is_own = isinstance(first, type) and first.__module__ == model_class.__module__
+    return first if is_own else None
 
 
 def _class_of(config: Any, whole: type[Any]) -> type[Any] | None:
@@ -62,7 +85,8 @@ def _class_of(config: Any, whole: type[Any]) -> type[Any] | None:
 
 
 def runs(model_class: type[Any]) -> bool:
-    """Whether it has a forward()."""
+    """Whether it has a forward() that takes tensors."""
     import torch
 
-    return model_class.forward is not torch.nn.Module.forward
+    has_forward = model_class.forward is not torch.nn.Module.forward
+    return has_forward and _session_of(model_class) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -54,6 +54,10 @@ _ONE_TOKEN = (
     "token by token, as what follows them does"
 )
 _ONE_ROW = "the model's own code takes the number of rows for a constant, so that they are one"
+_CAPTURED_FOR_ONE_ROW = (
+    "the model could be captured for one row alone, as where its own code goes through the rows "
+    "one by one"
+)
 
 # What is said of an `int(…)` that made a number of a size.
 _OF_INT = re.compile(r"TruncToInt\(|\bint\(")
@@ -83,9 +87,10 @@ class ExportTarget:
 def captured(part: Part, target: ExportTarget) -> tuple[Part, ONNXProgram, list[str]]:
     """The part as an ONNX model with the weights that the module has, and what is to be told of it.
     Nothing is computed of weights yet, since they may have none. Where the model's code takes the
-    number of tokens for a constant, that is the part for one token; where it does so with rows, for
-    one row; where it counts by a mask, for what has no padding; and where its sizes hang on those
-    of images by more than PyTorch can compute with, for images of the example's size."""
+    number of tokens for a constant, that is the part for one token; where it does so with rows, or
+    goes through them one by one, for one row; where it counts by a mask, for what has no padding;
+    and where its sizes hang on those of images by more than PyTorch can compute with, for images of
+    the example's size."""
     if part.one_token is not None:
         whole, program = _of_decoder(part, part.one_token, target)
         notes = [_ONE_TOKEN] if whole is part.one_token else []
@@ -99,12 +104,10 @@ def captured(part: Part, target: ExportTarget) -> tuple[Part, ONNXProgram, list[
     try:
         part, program = _of_sizes(part, target, notes)
     except CaptureError:
-        if part.unpadded is None:
-            raise
         # Its error is of the inputs that the part was to have.
-        with contextlib.suppress(CaptureError):
-            return part.unpadded, _captured(part.unpadded, target), notes
-        raise
+        if (other := _restricted(part, target, notes)) is None:
+            raise
+        return other
     if part.is_one_row:
         notes.append(_ONE_ROW)
     _check_free(part, program, {PAST_LENGTH, *part.must_vary})
@@ -112,6 +115,23 @@ def captured(part: Part, target: ExportTarget) -> tuple[Part, ONNXProgram, list[
         return part, program, notes
     part, program = _of_sizes(part.one_row, target, notes)
     return part, program, [*notes, _ONE_ROW]
+
+
+def _restricted(
+    part: Part, target: ExportTarget, notes: Sequence[str]
+) -> tuple[Part, ONNXProgram, list[str]] | None:
+    """The part without padding or for one row, where it can be captured so. `notes`: those of the
+    capture that failed."""
+    if part.unpadded is not None:
+        with contextlib.suppress(CaptureError):
+            return part.unpadded, _captured(part.unpadded, target), [*notes]
+    if part.one_row is not None:
+        with contextlib.suppress(OnnxExporterError):
+            row_notes = [_CAPTURED_FOR_ONE_ROW]
+            row, program = _of_sizes(part.one_row, target, row_notes)
+            _check_free(row, program, {PAST_LENGTH, *part.must_vary})
+            return row, program, row_notes
+    return None
 
 
 class _SizesError(BaseException):

@@ -48,7 +48,7 @@ class _Fork:
     place: Place | None
     calls: int  # before it
     nodes: int
-    known: dict[Any, Any]
+    known: torch_sizes.DataFacts | None  # None where no size is dynamic
     of_sizes: bool  # of the inputs, not of data
     answer: bool = True
     first: TracedBody | None = None
@@ -142,7 +142,8 @@ class BranchExplorer:
         self._begin_path()
         if fork.place is not None:
             self._places.setdefault(fork.place, "sizes" if fork.of_sizes else "data")
-        return branched(self._recorder, fork.truth, (fork.first, ran), fork.known.keys())
+        known = fork.known.ranges.keys() if fork.known else frozenset[Any]()
+        return branched(self._recorder, fork.truth, (fork.first, ran), known)
 
     def _followed(self, run: Callable[[], Given]) -> Given | None:
         """What a way gives; None of one that only raises, whose question has the other answer from
@@ -294,20 +295,19 @@ class BranchExplorer:
         """Declines what a run of one way has left to the other."""
         if _calls_in(fork.truth.graph) != fork.nodes:
             raise DeclinedError("what leads to a branch is not the same when it runs again")
-        now = self._known_of_data()
-        if any(now.get(symbol) != known for symbol, known in fork.known.items()):
-            raise DeclinedError("one way of a branch says of data what the other does not")
+        self._forget_facts_of(fork)
 
-    def _known_of_data(self) -> dict[Any, Any]:
-        """What is known of data-dependent numbers."""
-        env = self._env
-        if env is None:
-            return {}
-        return {
-            symbol: (known, env.replacements.get(symbol))
-            for symbol, known in env.var_to_range.items()
-            if torch_sizes.is_of_data(symbol)
-        }
+    def _forget_facts_of(self, fork: _Fork) -> None:
+        """Leaves the facts of a way to that way. DeclinedError where it finds two numbers equal, by
+        which the calls before it are described, too."""
+        if fork.known is None or (now := self._known_of_data()) is None:
+            return
+        if not fork.known.are_equalities_of(now):
+            raise DeclinedError("one way of a branch says of data what the other does not")
+        fork.known.restore(self._env)
+
+    def _known_of_data(self) -> torch_sizes.DataFacts | None:
+        return None if self._env is None else torch_sizes.DataFacts.of(self._env)
 
 
 def _calls_in(graph: torch.fx.Graph) -> int:

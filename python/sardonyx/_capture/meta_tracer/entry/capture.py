@@ -121,7 +121,7 @@ def _captured(
     from sardonyx._capture.meta_tracer.control_flow import higher_order_ops  # noqa: F401 (says what control flow is)
     from sardonyx._capture.meta_tracer.control_flow.branch_exploration import BranchExplorer
     from sardonyx._capture.meta_tracer.entry.examples import generic_inputs
-    from sardonyx._capture.meta_tracer.isolation.state import unchanged
+    from sardonyx._capture.meta_tracer.isolation.state import unchanged, warn_of_attributes
     from sardonyx._capture.meta_tracer.meta.fake_kernels import FakeKernels
     from sardonyx._capture.meta_tracer.symbolic.multiples import as_multiple
     from sardonyx._capture.meta_tracer.symbolic.size_samples import SizeSamples, bounds_of
@@ -155,6 +155,7 @@ def _captured(
     ways = BranchExplorer(recorder, fake_mode.shape_env, samples, unconverted)
     recorder.results.holds = ways.holds
     stand_ins = [placeholders.quick(each) for each in given.leaves]
+    lost: dict[str, None] = {}  # attributes in which any run keeps tensors
     with (
         warnings.catch_warnings(),
         watching(model, recorder.modules) as called,
@@ -179,10 +180,12 @@ def _captured(
                     raise _AssignedInBranchError([buffer for buffer, _ in changes.others])
                 for buffer, now in changes.others:
                     recorder.assign(buffer, now)
+            lost.update(dict.fromkeys(assigned.attributes))
             results, spec = pytree.tree_flatten(result)
             return [*results, *changes.at_end], spec
 
         outputs, out_spec = ways.given(ran)
+        warn_of_attributes(lost)
         for buffer in reversed(assigned_in_branches):
             recorder.assign(buffer, outputs.pop())
     recorder.graph.output(tuple(recorder.graph_argument(each) for each in outputs))

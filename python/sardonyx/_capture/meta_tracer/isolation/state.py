@@ -5,15 +5,15 @@ from __future__ import annotations
 import types
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.meta.results import dims_of
-from sardonyx._capture.meta_tracer.symbolic.sizes import key
-from sardonyx._torch_private.state import STRUCTURE, buffers_of
+from sardonyx._capture.meta_tracer.symbolic.sizes import is_by_data, key
+from sardonyx._torch_private.state import STRUCTURE, buffers_of, names_of_unsaved_buffers
 
 if TYPE_CHECKING:
     import torch
@@ -24,12 +24,19 @@ _DEEPEST = 4
 
 @dataclass
 class Assigned:
-    """Buffers that forward() assigned, before and after, and attributes with tensors that it
-    assigned."""
+    """What forward() assigned.
+
+    Attributes:
+        buffers: those that are written at the end, as they were before.
+        resized: those that are put back, since no program can write their new sizes: tables that
+            grow with data.
+        attributes: where it keeps tensors that are no part of the program.
+    """
 
     buffers: dict[tuple[int, str], tuple[torch.Tensor, torch.nn.Module]] = field(
         default_factory=dict
     )
+    resized: set[tuple[int, str]] = field(default_factory=set)
     attributes: list[str] = field(default_factory=list)
 
     def changes(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
@@ -47,25 +54,32 @@ class Assigned:
 def unchanged(model: torch.nn.Module) -> Iterator[Assigned]:
     """Puts back what the model changes of its attributes, and of what they hold.
 
-    That is what torch.export does. Like it, this warns of tensors among it that are no buffers. A
-    module in place of another one is put back, too, as BigBird's attention of short sequences; a
-    model that changes which weights it has is declined.
+    That is what torch.export does. `attributes` has the tensors among it that are lost, of which
+    `warn_of_attributes` warns. A module in place of another one is put back, too, as BigBird's
+    attention of short sequences. DeclinedError of a model that changes which weights it has.
     """
     from torch.nn.modules.module import register_module_buffer_registration_hook
 
     held, found = _Held(), Assigned()
-    for path, module in model.named_modules():
-        held.add_module(module, f"self.{path}".rstrip("."))
-    known = {id(module) for module in model.modules()}
+    owners = {id(module): f"self.{path}".rstrip(".") for path, module in model.named_modules()}
+    for module in model.modules():
+        held.add_module(module, owners[id(module)])
 
     def assigned(module: torch.nn.Module, name: str, buffer: Any) -> None:
         before = buffers_of(module).get(name)
         # The same tensor once more, as `self.table = self.table.to(x.dtype)` has it, is no change.
-        if id(module) not in known or before is buffer:
+        if id(module) not in owners or before is buffer:
             return
+        place = (id(module), name)
         if before is None or buffer is None or _kind(before) != _kind(buffer):
-            raise DeclinedError(f"{type(module).__name__} assigns a buffer {name} of another kind")
-        found.buffers.setdefault((id(module), name), (before, module))
+            if not _is_table_of_data(module, name, buffer):
+                kind = type(module).__name__
+                raise DeclinedError(f"{kind} assigns a buffer {name} of another kind")
+            found.buffers.pop(place, None)
+            found.resized.add(place)
+            found.attributes.append(f"{owners[id(module)]}.{name}")
+        elif place not in found.resized:
+            found.buffers.setdefault(place, (before, module))
 
     hook = register_module_buffer_registration_hook(assigned)
     try:
@@ -75,13 +89,26 @@ def unchanged(model: torch.nn.Module) -> Iterator[Assigned]:
         changes = held.put_back(found)
     if changes:
         raise DeclinedError(changes[0])
-    if found.attributes:
+
+
+def warn_of_attributes(places: Collection[str]) -> None:
+    """Warns of tensors that forward() keeps in these attributes, where there are any."""
+    if places:
         warnings.warn(
-            f"{', '.join(found.attributes)}: tensors that forward() keeps in attributes are no "
+            f"{', '.join(places)}: tensors that forward() keeps in attributes are no "
             "part of the exported model, and what was there before is put back; what has to be "
-            "there in the next call has to be a buffer (register_buffer)",
+            "there in the next call has to be a buffer (register_buffer) that keeps its size",
             stacklevel=2,
         )
+
+
+def _is_table_of_data(module: torch.nn.Module, name: str, buffer: Any) -> bool:
+    """Whether a buffer that is no part of a checkpoint becomes a tensor of data-dependent size. As
+    a table that grows where it is too short, it is made again in each call."""
+    import torch
+
+    is_kept = name not in names_of_unsaved_buffers(module)
+    return not is_kept and isinstance(buffer, torch.Tensor) and is_by_data(dims_of(buffer))
 
 
 def _kind(tensor: torch.Tensor) -> tuple[Any, ...]:
@@ -137,7 +164,7 @@ class _Held:
             if not changed:
                 continue
             if is_of_modules:
-                assigned = {name for _, name in found.buffers}
+                assigned = {name for _, name in (*found.buffers, *found.resized)}
                 if not all(name in assigned or _is_module(table.get(name)) for name in changed):
                     changes.append(f"{owner} changes which modules or weights it has")
             else:
