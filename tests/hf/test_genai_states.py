@@ -141,6 +141,9 @@ def test_states_that_are_read_after_they_were_written(tmp_path: Path) -> None:
     exported(model, tmp_path / "out")
     for batch in (1, 2):
         assert_its_tokens(model, tmp_path / "out", batch)
+    # Each file of a split model has what it writes.
+    exported(model, tmp_path / "parts", split=2)
+    assert_its_tokens(model, tmp_path / "parts", 1)
 
 
 def test_caches_that_are_neither(tmp_path: Path) -> None:

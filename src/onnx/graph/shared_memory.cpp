@@ -110,7 +110,9 @@ ValueInfo* result_of_rows(const Node& node, const symbolic::Expr& rows) {
   return nullptr;
 }
 
+// It counts as of the same call, so that it is in the same file of a model of several.
 void put_after(Node*& place, Node* node) {
+  node->origin = place->origin;
   enter_uses(node);
   insert_after(place, node);
   place = node;
