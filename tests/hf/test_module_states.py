@@ -10,6 +10,7 @@ import torch
 import transformers
 
 import sardonyx
+from sardonyx.hf.components.module_states import CacheAndStates, cache_after_first_run
 from sardonyx.hf.evaluation.greedy import greedy
 from tests.architectures.tiny import PROFILES, tiny_config
 
@@ -53,6 +54,38 @@ def test_rows_with_padding(model: Any, tmp_path: Path) -> None:
 def test_in_onnxruntime_genai(model: Any, tmp_path: Path) -> None:
     sardonyx.hf.export(model, tmp_path / "out", runtime="onnxruntime-genai")
     assert_its_tokens(model, tmp_path / "out", 1)
+
+
+class Keeping(torch.nn.Module):
+    """Fills the cache that it is passed, returns none, and keeps something."""
+
+    def __init__(self, kept: Any) -> None:
+        super().__init__()
+        self.kept: Any = None
+        self.counted = torch.nn.Buffer(torch.zeros(1))
+        self._kept = kept
+
+    def forward(self, x: torch.Tensor, cache: Any, use_cache: bool) -> dict[str, torch.Tensor]:
+        cache["key"] = x
+        self.kept = self._kept(self, x)
+        return {"logits": x}
+
+
+@pytest.mark.parametrize(
+    ("kept", "is_found"),
+    [
+        (lambda model, x: x + 1, True),
+        (lambda model, x: x[0], False),
+        (lambda model, x: 3, False),
+        (lambda model, x: (model.counted.add_(1), x)[1], False),
+    ],
+    ids=["state of the rows", "of no row", "number", "buffer that is written to"],
+)
+def test_what_counts_as_a_state(kept: Any, is_found: bool) -> None:
+    cache: dict[str, Any] = {}
+    x = torch.randn(2, 3)
+    found = cache_after_first_run(Keeping(kept), "cache", cache, {"x": x})
+    assert isinstance(found, CacheAndStates) == is_found
 
 
 def test_no_static_cache(model: Any, tmp_path: Path) -> None:

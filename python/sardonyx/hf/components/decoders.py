@@ -19,7 +19,7 @@ from sardonyx.hf.inputs.frames import TokenFrames, frames_of
 from sardonyx.hf.inputs.input_search import text_stands_alone
 from sardonyx.hf.inputs.meta_execution import counted_calls, probe
 
-from .module_states import run_with_cache
+from .module_states import cache_after_first_run, run_with_cache
 from .static_caches import CHECKED_PLACES, StaticCache, counts_from_last_key, without_places
 
 # The sizes of the runs that show what a cache holds, and those of the example. Code that goes over
@@ -218,7 +218,7 @@ def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict
 
     def run(make: Any) -> Any:
         def call(**inputs: Any) -> Any:
-            return run_with_cache(model, argument, make(), inputs)[1]
+            return cache_after_first_run(model, argument, make(), inputs)
 
         return probe(model, call, **given)
 

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from sardonyx._transformers_private.caches import returned_cache
+from sardonyx._transformers_private.trees import flatten
 
 _States = dict[str, torch.Tensor]
 
@@ -29,30 +30,79 @@ def run_with_cache(
     model: torch.nn.Module, argument: str, cache: Any, inputs: Mapping[str, Any]
 ) -> tuple[Any, Any]:
     """What the model returns for the inputs and a cache, which forward() takes as `argument`, and
-    the cache after that run; None for the latter where there is none."""
-    if isinstance(cache, CacheAndStates):
-        with _with_states(model, cache.states):
-            result = model(**inputs, **{argument: cache.cache}, use_cache=True)
-            states = _states_of(model)
-        return result, CacheAndStates(cache.cache, {name: states[name] for name in cache.states})
-    former = _states_of(model)
-    result = model(**inputs, **{argument: cache}, use_cache=True)
-    after = returned_cache(result, argument, cache)
-    if after is None and cache is not None:
-        now = _states_of(model)
-        states = {name: value for name, value in now.items() if value is not former.get(name)}
-        after = CacheAndStates(cache, states) if states else None
-    return result, after
+    the cache after that run; None for the latter where it returns none."""
+    if not isinstance(cache, CacheAndStates):
+        result = model(**inputs, **{argument: cache}, use_cache=True)
+        return result, returned_cache(result, argument, cache)
+    with _with_states(model, cache.states):
+        result = model(**inputs, **{argument: cache.cache}, use_cache=True)
+        found = _attributes(model)
+        states = {name: found[name] for name in cache.states}
+    return result, CacheAndStates(cache.cache, states)
 
 
-def _states_of(model: torch.nn.Module) -> _States:
-    """Tensors in attributes of modules, which are neither parameters nor buffers."""
+def cache_after_first_run(
+    model: torch.nn.Module, argument: str, cache: Any, inputs: Mapping[str, Any]
+) -> Any:
+    """The cache that a run with an empty one leaves; None where the model returns none, and its
+    modules have not kept states of the rows either."""
+    former = _attributes(model)
+    held = {name: _contents(value) for name, value in former.items()}
+    after = run_with_cache(model, argument, cache, inputs)[1]
+    # A model that writes nothing into the cache that it is passed does not use it.
+    if after is not None or cache is None or not flatten(cache)[0]:
+        return after
+    now = _attributes(model)
+    changed = {
+        name: value
+        for name, value in now.items()
+        if name not in former or not _is_same(former[name], held[name], value)
+    }
+    rows = next((each.shape[0] for each in inputs.values() if each.dim()), None)
+    # What else it keeps may count for the next run, and there is no place for that.
+    are_states = changed and all(_is_state(value, rows) for value in changed.values())
+    return CacheAndStates(cache, changed) if are_states else None
+
+
+def _attributes(model: torch.nn.Module) -> dict[str, Any]:
+    """What modules have in attributes, by path."""
     return {
         f"{path}.{name}" if path else name: value
         for path, module in model.named_modules()
         for name, value in vars(module).items()
-        if isinstance(value, torch.Tensor)
     }
+
+
+def _contents(value: Any) -> list[tuple[Any, int]]:
+    """What a container holds, and how often each tensor of it was written to: parameters and
+    buffers, mostly."""
+    if not isinstance(value, (list, tuple, dict)):
+        return []
+    values = value.values() if isinstance(value, dict) else value
+    return [(each, _version(each)) for each in values]
+
+
+def _version(value: Any) -> int:
+    is_counted = isinstance(value, torch.Tensor) and not value.is_inference()
+    return value._version if is_counted else 0
+
+
+def _is_same(before: Any, held: list[tuple[Any, int]], after: Any) -> bool:
+    if isinstance(after, (bool, int, float, str)):
+        return type(before) is type(after) and bool(before == after)
+    now = _contents(after)
+    return (
+        before is after
+        and len(held) == len(now)
+        and all(
+            one is other and was == is_now
+            for (one, was), (other, is_now) in zip(held, now, strict=True)
+        )
+    )
+
+
+def _is_state(value: Any, rows: int | None) -> bool:
+    return isinstance(value, torch.Tensor) and value.dim() > 1 and value.shape[0] == rows
 
 
 @contextlib.contextmanager
