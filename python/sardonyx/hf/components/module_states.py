@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private import state as torch_state
 from sardonyx._transformers_private.caches import returned_cache
 from sardonyx._transformers_private.trees import flatten
 
@@ -84,7 +85,7 @@ def _contents(value: Any) -> list[tuple[Any, int]]:
 
 def _version(value: Any) -> int:
     is_counted = isinstance(value, torch.Tensor) and not value.is_inference()
-    return value._version if is_counted else 0
+    return torch_state.writes_to(value) if is_counted else 0
 
 
 def _is_same(before: Any, held: list[tuple[Any, int]], after: Any) -> bool:
