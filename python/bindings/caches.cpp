@@ -55,6 +55,14 @@ bool may_share_memory(const Model& model, const std::string& input, const std::s
   return before != nullptr && after != nullptr && onnx::may_share_memory(*before, *after);
 }
 
+// Has an output written where all that reads an input has run, if that can be had.
+void write_after_readers(Model& model, const std::string& input, const std::string& output) {
+  onnx::Model& whole = model.internal();
+  const onnx::ValueInfo* before = input_of(whole, input);
+  onnx::ValueInfo* after = named(whole.graph->outputs, output);
+  if (before != nullptr && after != nullptr) onnx::write_after_readers(whole, *before, *after);
+}
+
 std::vector<onnx::Node*> cache_readers(const Model& model) {
   std::vector<onnx::Node*> found;
   for (onnx::Node* node = model.internal().graph->first; node != nullptr; node = node->next)
@@ -183,6 +191,8 @@ void bind_caches(nb::module_& module) {
   module.def(
       "may_share_memory", &may_share_memory, "model"_a, "past"_a, "present"_a,
       "Whether a runtime may write an output over an input's memory, in any order of nodes.");
+  module.def("write_after_readers", &write_after_readers, "model"_a, "past"_a, "present"_a,
+             "Has a state written when all that reads it has run, where its sizes allow that.");
   module.def(
       "count_past_by_mask", &count_past_by_mask, "model"_a, "mask"_a, "tokens"_a,
       "Computes the length of caches that GroupQueryAttention keeps of those of the inputs.");

@@ -394,6 +394,7 @@ def _quick_attempt(
     stops_at_ifs: bool,
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
     from .meta_tracer.entry.capture import quick_capture
+    from .patches.number_ranges import ranges_of_sizes
     from .patches.symbolic_math import real_sizes
 
     def by_torch() -> ExportedProgram:
@@ -408,7 +409,8 @@ def _quick_attempt(
         watching = torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes))
         unmarked = tensors_unmarked((args, kwargs))
         heard = guards.heard(are_bounds_asked=True)
-        with heard, assertions.passed(), watching, real, unmarked:
+        ranges = ranges_of_sizes(model)
+        with heard, assertions.passed(), watching, ranges, real, unmarked:
             program: Any = quick_capture(
                 model,
                 args,

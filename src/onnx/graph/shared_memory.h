@@ -10,4 +10,10 @@ namespace sardonyx::onnx {
 // or it is what makes the output, element by element.
 bool may_share_memory(const ValueInfo& input, const ValueInfo& output);
 
+// Has it so for a state [rows, ...] whose other sizes are constants: where something reads `input`
+// that need not run before `output` is made, a copy of it that waits for that is returned instead.
+// The copy's size is computed of the readers' results. Nothing changes where none of a reader's
+// results has as many rows, a dynamic number.
+void write_after_readers(Model& model, const ValueInfo& input, ValueInfo& output);
+
 }  // namespace sardonyx::onnx

@@ -234,9 +234,20 @@ def _paths(context: Any, path: tuple[str, ...]) -> Iterator[tuple[int, tuple[str
             yield from _paths(value, (*path, str(number)))
 
 
+def _in_layer(attribute: str) -> tuple[str, ...]:
+    """("0", "recurrent_states") of "model.layers.0.mixer.recurrent_states"."""
+    *modules, name = attribute.split(".")
+    layer = next((each for each in modules if each.isdigit()), None)
+    return (*modules, name) if layer is None else (layer, name)
+
+
 def _name(path: tuple[str, ...]) -> str:
     """ "0.key" of ("layers", "0", "keys"); "0.decoder.key" of one of a pair of caches."""
     side = ""
+    if path[0] == "states":  # of modules, by the path of the attribute
+        path = _in_layer(path[-1])
+    elif path[0] == "cache":  # next to such states
+        path = path[1:]
     if path[0] in ("self_attention_cache", "cross_attention_cache"):
         side = "decoder." if path[0].startswith("self") else "encoder."
         path = path[1:]

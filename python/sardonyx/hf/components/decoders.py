@@ -19,6 +19,7 @@ from sardonyx.hf.inputs.frames import TokenFrames, frames_of
 from sardonyx.hf.inputs.input_search import text_stands_alone
 from sardonyx.hf.inputs.meta_execution import counted_calls, probe
 
+from .module_states import cache_after_first_run, run_with_cache
 from .static_caches import CHECKED_PLACES, StaticCache, counts_from_last_key, without_places
 
 # The sizes of the runs that show what a cache holds, and those of the example. Code that goes over
@@ -64,8 +65,7 @@ class Decoder(torch.nn.Module):
             given["attention_mask"] = mask[:, -tokens.shape[1] :]
         if "input_ids" in given:
             given["input_ids"] = self._frames.taken(given["input_ids"])
-        result = self.model(**given, **{self._argument: cache}, use_cache=True)
-        after = returned_cache(result, self._argument, cache)
+        result, after = run_with_cache(self.model, self._argument, cache, given)
         if self._static is not None:
             self._static.take(after, former)
         return (result.logits, *self._layout.tensors_of(after))
@@ -218,9 +218,7 @@ def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict
 
     def run(make: Any) -> Any:
         def call(**inputs: Any) -> Any:
-            cache = make()
-            result = model(**inputs, **{argument: cache}, use_cache=True)
-            return returned_cache(result, argument, cache)
+            return cache_after_first_run(model, argument, make(), inputs)
 
         return probe(model, call, **given)
 
@@ -238,7 +236,7 @@ def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict
     if found is None:
         raise refusal(
             "SX2009",
-            f"{type(model).__name__} does not return its cache: its modules keep it",
+            f"{type(model).__name__} neither returns a cache nor keeps one in its modules",
             _NO_PAST,
         )
     return found

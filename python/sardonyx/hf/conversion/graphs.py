@@ -27,9 +27,10 @@ from sardonyx._optimize.report import OptimizationReport
 from sardonyx._torch_private.questions import limiting_sizes
 from sardonyx._transformers_private.tracing import no_mask_where_none_given
 from sardonyx._translate.autograd import by_forward
-from sardonyx.hf.base.caches import PAST_LENGTH
+from sardonyx.hf.base.caches import PAST, PAST_LENGTH, PRESENT
 from sardonyx.hf.base.example import BATCH, Dims
 from sardonyx.hf.base.experts import all_experts
+from sardonyx.hf.base.paired_caches import is_state
 from sardonyx.hf.base.parts import Part
 from sardonyx.hf.output.genai import is_for
 
@@ -326,6 +327,10 @@ def finished(
     ).report
     if is_for(target.runtime):
         _native.count_past_by_mask(program._native, "attention_mask", "input_ids")
+        # The runtime has one buffer for a state before a token and after it.
+        for name in filter(is_state, (name for name, _, _ in program._native.inputs)):
+            present = name.replace(PAST, PRESENT, 1)
+            _native.write_after_readers(program._native, name, present)
     return report
 
 
