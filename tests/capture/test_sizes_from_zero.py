@@ -17,6 +17,7 @@ from tests.harness import difference
 ARITHMETIC: dict[str, Callable[[Any], Any]] = {
     "max": lambda m: max(1 - m, 0),
     "min": lambda m: 3 + min(m - 1, 0),
+    "min of a quotient": lambda m: 3 + min((m - 1) // 4, 0),
     "abs": lambda m: 2 + abs(m - 1),
 }
 

@@ -186,7 +186,7 @@ def watching_checks(on_checked: Callable[[Any], None]) -> Iterator[None]:
 
 
 _RELATIONS = ("eq", "ne", "gt", "ge", "lt", "le")
-# Functions that give one of two sizes, and the relation by which that is the first one.
+# Functions that give one of two sizes, and the relation of that to the other.
 _CHOICES = {"sym_max": "Ge", "sym_min": "Le"}
 # What Python takes a size for: a truth, or a number of its own.
 _ANSWERS = ("guard_bool", "guard_int", "guard_float")
@@ -255,9 +255,9 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
             made = choose(node, other)
             with TRUTHS.watching():
                 first, second = node.expr, other.expr
-                is_first = made.expr == first
-                if (is_first or made.expr == second) and first != second:
-                    take(made, relation(first, second, evaluate=False), is_first)
+                taken, left = (first, second) if made.expr == first else (second, first)
+                if made.expr == taken and first != second:
+                    take(made, relation(taken, left, evaluate=False), True)
                 elif left_out := _left_out(made.expr, (first, second)):
                     # One side is a choice made before, and only a part of it is left.
                     nearest = max(left_out) if name == "sym_max" else min(left_out)
