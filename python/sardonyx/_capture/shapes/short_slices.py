@@ -120,9 +120,9 @@ def _is_below_0(length: Any, sizes: Mapping[Any, int]) -> bool:
 
 
 def _numbers(graph: torch.fx.Graph) -> Iterator[Any]:
-    """The sizes that operators are given as numbers, but for the bounds of slices, those of
-    tensors that are made of another one's sizes, as by `zeros_like`, and those that the model
-    reads, of which only another number may be left: their expressions."""
+    """Expressions of the sizes that operators are given as numbers, but for the bounds of slices;
+    of those of tensors made like another one, as by `zeros_like`; and of those that the model
+    reads, since sympy may leave only another number of them in the graph."""
     import torch
 
     for node in graph.nodes:

@@ -54,9 +54,9 @@ class Assigned:
 def unchanged(model: torch.nn.Module) -> Iterator[Assigned]:
     """Puts back what the model changes of its attributes, and of what they hold.
 
-    That is what torch.export does. `attributes` has the tensors among it that are lost, of which
-    `warn_of_attributes` warns. A module in place of another one is put back, too, as BigBird's
-    attention of short sequences. DeclinedError of a model that changes which weights it has.
+    That is what torch.export does. `attributes` names where tensors are lost by it, and
+    `warn_of_attributes` warns of them. A module in place of another one is put back, too, as
+    BigBird's attention of short sequences. DeclinedError of a model that changes its weights.
     """
     from torch.nn.modules.module import register_module_buffer_registration_hook
 
