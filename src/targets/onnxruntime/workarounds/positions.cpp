@@ -246,8 +246,9 @@ constexpr Rule trigonometric(std::string_view name) {
           .when = has_none<op>,
           .how = of_angles,
           .why =
-              "the kernel is of opsets below 22; angles would be computed between copies to the "
-              "GPU and back. Of positions below a bound they are looked up in a table",
+              "the kernel is of opsets below 22, and inexact: with it a Llama with a cache differs by "
+              "2.7e-4 from PyTorch, with angles of the CPU by 6e-7. Of positions below a bound they "
+              "are looked up in a table, of positions that are inputs they are copied in their place",
           .since = kSince};
 }
 
