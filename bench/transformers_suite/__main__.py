@@ -9,9 +9,11 @@ Each class of models is exported with static and dynamic shapes, and the stages 
 with a growing and a static cache. The tests compare the names of outputs with those of eager
 PyTorch. Here the values are compared, too: "differs" is a test that passes and whose values are
 others, "unsure" one where PyTorch's own differ as much after rounding, in float64 or with equal
-scores in another order. `--exporter onnx` runs transformers' own exporter, for comparison. What the
-tests' own list of exceptions leaves out is tried as well, and counted apart. Needs the packages
-parameterized, pillow and pytest. Each variant is a process with `--limit` seconds of CPU time.
+scores in another order or with other random numbers; "not made" is one whose model or inputs the
+tests don't make with the installed release. `--exporter onnx` runs transformers' own exporter, for
+comparison. What the tests' own list of exceptions leaves out is tried as well, and counted apart.
+Needs the packages parameterized, pillow and pytest. Each variant is a process with `--limit`
+seconds of CPU time.
 """
 
 from __future__ import annotations

@@ -239,17 +239,18 @@ bool has_none(const Use& use) {
 
 template <Op op>
 constexpr Rule trigonometric(std::string_view name) {
-  return {.name = name,
-          .op = op,
-          .reason = Reason::kLacks,
-          .types = onnx::dtype_bit(kFloat32),
-          .when = has_none<op>,
-          .how = of_angles,
-          .why =
-              "the kernel is of opsets below 22, and inexact: with it a Llama with a cache differs by "
-              "2.7e-4 from PyTorch, with angles of the CPU by 6e-7. Of positions below a bound they "
-              "are looked up in a table, of positions that are inputs they are copied in their place",
-          .since = kSince};
+  return {
+      .name = name,
+      .op = op,
+      .reason = Reason::kLacks,
+      .types = onnx::dtype_bit(kFloat32),
+      .when = has_none<op>,
+      .how = of_angles,
+      .why =
+          "the kernel is of opsets below 22, and inexact: with it a Llama with a cache differs by "
+          "2.7e-4 from PyTorch, with angles of the CPU by 6e-7. Of positions below a bound they "
+          "are looked up in a table, of positions that are inputs they are copied in their place",
+      .since = kSince};
 }
 
 constexpr Rule kRows[] = {
