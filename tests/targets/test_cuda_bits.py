@@ -70,6 +70,16 @@ def test_all_bits_turned(dtype: torch.dtype) -> None:
     check(lambda x: ~x, dtype)
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_masks_of_booleans(dtype: torch.dtype) -> None:
+    """Each of other bits, of the other side, and of booleans on both sides."""
+    check(lambda x: x & (x > 1), dtype)
+    check(lambda x: (x > 1) | x, dtype)
+    check(lambda x: x ^ (x > 1).to(dtype), dtype)
+    check(lambda x: (x > 1)[None].to(dtype) | (x < 8)[:, None].to(dtype), dtype)
+    check(lambda x: (x > 1).to(dtype) & torch.ones_like(x)[:, None] ^ (x < 8).to(dtype), dtype)
+
+
 def test_masks_that_are_left_to_the_cpu() -> None:
     """No constant, many runs of bits, all bits but the sign."""
     check(lambda x: x & (x + 1), torch.int64, bitwise=True)

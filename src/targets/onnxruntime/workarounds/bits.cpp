@@ -1,4 +1,5 @@
-// Bits of integers where there is arithmetic and no bitwise operator: masks that are constants.
+// Bits of integers where there is arithmetic and no bitwise operator: masks that are constants, or
+// one bit of each element.
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -18,7 +19,7 @@ constexpr DTypeSet kIntegers = onnx::dtype_bit(kInt8) | onnx::dtype_bit(kInt16) 
 constexpr std::string_view kSince = "1.31, read in the list of its kernels";
 constexpr const char* kWhy =
     "the CUDA provider has no kernel, and the CPU would run it between "
-    "copies; of a mask that is no constant it does";
+    "copies; of a mask that is neither a constant nor of booleans it does";
 // Runs of ones; each takes up to two remainders. Beyond that, copies cost less.
 constexpr int kMostRuns = 2;
 
@@ -61,14 +62,50 @@ std::optional<Value> bits_under(Lowering& onnx, Value x, std::int64_t mask) {
   return onnx.sub(x, *others);
 }
 
-// A value, the number that all elements of the other one are, and the bits of both.
+// Whether each element is 0 or 1, by how it is made.
+bool is_of_single_bits(const onnx::ValueInfo* value) {
+  const onnx::Node* made = value->producer;
+  if (made == nullptr) {
+    if (value->constant == nullptr || value->constant->element_count() != 1) return false;
+    const auto numbers = value->constant->ints();
+    return numbers && (numbers->front() == 0 || numbers->front() == 1);
+  }
+  switch (made->op) {
+    case Op::kCast:
+      return made->input(0)->dtype == kBool;
+    case Op::kExpand:
+    case Op::kReshape:
+    case Op::kSqueeze:
+    case Op::kTranspose:
+    case Op::kUnsqueeze:
+      return is_of_single_bits(made->input(0));
+    case Op::kMul:
+      return is_of_single_bits(made->input(0)) && is_of_single_bits(made->input(1));
+    default:
+      return false;
+  }
+}
+
+// A value, a mask, and the bits of both.
 struct Masked {
   Value x;
-  std::int64_t mask = 0;
+  Value mask;
   Value both;
 };
 
-// Where the mask has the value's rank at most: the result has its shape.
+// Before: BitwiseAnd(x, Cast(booleans))
+// After:  Mul(Mod(x, 2), Cast(booleans))
+std::optional<Masked> masked_by_booleans(const Use& use) {
+  for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
+    const Value x = use.input(1 - i), mask = use.input(i);
+    if (!is_of_single_bits(mask.info())) continue;
+    const Value lowest = is_of_single_bits(x.info()) ? x : lowest_bits(use.onnx, x, 1);
+    return Masked{x, mask, use.onnx.mul(lowest, mask)};
+  }
+  return std::nullopt;
+}
+
+// A constant has the value's rank at most: the result has its shape.
 std::optional<Masked> masked(const Use& use) {
   for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
     const Value x = use.input(1 - i), mask = use.input(i);
@@ -76,9 +113,9 @@ std::optional<Masked> masked(const Use& use) {
     if (!number || !x.has_rank() || mask.rank() > x.rank()) continue;
     const auto both = bits_under(use.onnx, x, *number);
     if (!both) return std::nullopt;
-    return Masked{x, *number, *both};
+    return Masked{x, use.onnx.int_scalar(*number, x.dtype()), *both};
   }
-  return std::nullopt;
+  return masked_by_booleans(use);
 }
 
 std::optional<Values> remainder(const Use& use, const Rule&) {
@@ -93,8 +130,7 @@ std::optional<Values> with_bits(const Use& use, const Rule&) {
   const auto found = masked(use);
   if (!found) return std::nullopt;
   Lowering& onnx = use.onnx;
-  const Value mask = onnx.int_scalar(found->mask, found->x.dtype());
-  return Values{onnx.add(onnx.sub(found->x, found->both), mask)};
+  return Values{onnx.add(onnx.sub(found->x, found->both), found->mask)};
 }
 
 // Before: BitwiseXor(x, mask)
@@ -103,8 +139,7 @@ std::optional<Values> turned_bits(const Use& use, const Rule&) {
   const auto found = masked(use);
   if (!found) return std::nullopt;
   Lowering& onnx = use.onnx;
-  const Value mask = onnx.int_scalar(found->mask, found->x.dtype());
-  return Values{onnx.add(onnx.sub(found->x, found->both), onnx.sub(mask, found->both))};
+  return Values{onnx.add(onnx.sub(found->x, found->both), onnx.sub(found->mask, found->both))};
 }
 
 // Before: BitwiseNot(x)
