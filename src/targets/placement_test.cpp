@@ -25,6 +25,20 @@ class Placement : public rewriting::RulesTest {
 TEST_F(Placement, PoolingIsOfTheOpsetThatHasItsKernel) {
   outputs({onnx.relu(onnx.max_pool(input("image", {b, 3, 8, 8}), {.kernel_shape = {2, 2}}))});
   EXPECT_EQ(opset(), 21);
+  lower(model, cuda, {.opset = 21});
+  EXPECT_EQ(ops(), "MaxPool Relu");
+}
+
+TEST_F(Placement, PoolingOfAnotherOpsetIsTheMaximumOfSlices) {
+  outputs({onnx.max_pool(input("image", {b, 3, 8, 8}), {.kernel_shape = {2, 2}})});
+  lower(model, cuda, {.opset = 23});
+  EXPECT_EQ(ops(), "Slice Slice Max Slice Slice Max");
+  EXPECT_TRUE(nodes_on_cpu(model, cuda, 23).empty());
+}
+
+TEST_F(Placement, OpsetsWithoutAKernelAreNamed) {
+  outputs({onnx.relu(
+      onnx.max_pool(input("image", {b, 3, 8, 8}), {.ceil_mode = 1, .kernel_shape = {2, 2}}))});
   lower(model, cuda, {.opset = 23});
   const std::vector<OnCpu> found = nodes_on_cpu(model, cuda, 23);
   ASSERT_EQ(found.size(), 1U);

@@ -6,6 +6,7 @@
 
 namespace sardonyx::targets {
 
+Rules cuda_pooling_rules();
 Rules bit_rules();
 Rules cast_rules();
 Rules convolution_rules();
