@@ -40,8 +40,10 @@ std::vector<Rules> with(std::vector<Rules> tables, std::span<const Rules> others
 }  // namespace
 
 std::span<const Rules> onnxruntime_cuda_tables() {
-  static const std::vector<Rules> kTables = with(
-      {bit_rules(), instance_normalization_rules(), cuda_pooling_rules()}, onnxruntime_tables());
+  static const std::vector<Rules> kTables =
+      with({bit_rules(), cuda_integer_rules(), cuda_padding_rules(), cuda_pooling_rules(),
+            instance_normalization_rules()},
+           onnxruntime_tables());
   return kTables;
 }
 

@@ -6,6 +6,8 @@
 
 namespace sardonyx::targets {
 
+Rules cuda_integer_rules();
+Rules cuda_padding_rules();
 Rules cuda_pooling_rules();
 Rules bit_rules();
 Rules cast_rules();

@@ -263,6 +263,69 @@ std::optional<Values> last_of_running_products(const Use& use, const Rule&) {
   return Values{use.integer("keepdims", 1) != 0 || axes->empty() ? x : onnx.squeeze(x, *axes)};
 }
 
+// --- on CUDA, where reductions of integers go through float32
+
+// More than a place of an element: those are few enough for float32 in any tensor at hand.
+bool reduces_many_digits(const Use& use) {
+  return use.input(0).has_rank() && bits_of(use.input(0), kDeep) > kPlaceBits;
+}
+
+// Before: ArgMax(x)
+// After:  ArgMax(Cast<float32>(x)); of many digits ArgMax(Cast(Equal(x, first of TopK)))
+std::optional<Values> place_by_reals(const Use& use, const Rule& rule) {
+  onnx::Emit& onnx = use.onnx;
+  Value x = use.input(0);
+  std::vector<Attribute> attributes(use.attributes.begin(), use.attributes.end());
+  if (reduces_many_digits(use)) {
+    const std::int64_t axis = use.integer("axis", 0), largest = use.op.id == Op::kArgMax ? 1 : 0;
+    x = onnx.equal(x, onnx.topk(x, onnx.ints({1}), {.axis = axis, .largest = largest})[0]);
+    return Values{onnx.arg_max(onnx.cast(x, DType::kFloat32),
+                               {.axis = axis,
+                                .keepdims = use.integer("keepdims", 1),
+                                .select_last_index = use.integer("select_last_index", 0)})};
+  }
+  return use.onnx.without(rule, use, std::vector{onnx.cast(x, DType::kFloat32)},
+                          std::move(attributes));
+}
+
+constexpr DTypeSet kIntegers = onnx::dtype_bit(DType::kInt32) | onnx::dtype_bit(DType::kInt64);
+constexpr std::string_view kReadInSource = "1.31, read in its source";
+constexpr std::string_view kThroughFloat =
+    "it goes through float32, which has 24 bits: 2^24 + 1 is 2^24";
+
+constexpr Rule kOnCuda[] = {
+    {.name = "greatest-of-many-digits",
+     .op = Op::kReduceMax,
+     .reason = Reason::kWrong,
+     .types = kIntegers,
+     .when = reduces_many_digits,
+     .how = greatest,
+     .why = kThroughFloat,
+     .since = kReadInSource},
+    {.name = "least-of-many-digits",
+     .op = Op::kReduceMin,
+     .reason = Reason::kWrong,
+     .types = kIntegers,
+     .when = reduces_many_digits,
+     .how = least,
+     .why = kThroughFloat,
+     .since = kReadInSource},
+    {.name = "place-of-the-greatest-integer",
+     .op = Op::kArgMax,
+     .reason = Reason::kLacks,
+     .types = kIntegers,
+     .how = place_by_reals,
+     .why = "the CUDA provider has no ArgMax of integers",
+     .since = kReadInSource},
+    {.name = "place-of-the-least-integer",
+     .op = Op::kArgMin,
+     .reason = Reason::kLacks,
+     .types = kIntegers,
+     .how = place_by_reals,
+     .why = "the CUDA provider has no ArgMin of integers",
+     .since = kReadInSource},
+};
+
 constexpr DTypeSet kLong = onnx::dtype_bit(DType::kInt64);
 constexpr std::string_view kThirtyTwoBits =
     "it looks at 32 of the bits on some processors: the greater one of 0 and 2^31 is 0";
@@ -353,6 +416,7 @@ constexpr Rule kRows[] = {
 
 }  // namespace
 
+Rules cuda_integer_rules() { return kOnCuda; }
 Rules long_integer_rules() { return kRows; }
 
 }  // namespace sardonyx::targets
