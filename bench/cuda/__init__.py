@@ -8,5 +8,9 @@ eager PyTorch and torch.compile, and the nodes by provider. Without one, it make
 counts nodes, prints by the recorded kernels (`tools/kernels/cuda`) what a GPU would leave to the
 CPU, and compares the answers of the CPU provider with PyTorch's.
 
+Ours with fixed sizes is one CUDA graph, next to torch.compile's reduce-overhead.
+`--architectures N` runs so many small models of transformers on the provider, in float32 with
+dynamic sizes, compares them with eager PyTorch and counts what is on the CPU.
+
 The decoder is a folder for onnxruntime-genai, next to that of its model builder.
 """

@@ -18,12 +18,13 @@ import torch
 
 from sardonyx._runtime.session import open_session, run
 
-from . import decoder, timing
+from . import architectures, decoder, graphs, timing
 from .makers import DTYPES, MAKERS, PRECISIONS, in_type
 from .models import MODELS, Subject, subject
 from .placing import left_to_the_cpu
 
 _BATCHES = (1, 8)
+_OURS = "sardonyx"
 # The largest difference from PyTorch in float32, of the largest number of the answer.
 _MOST = {"fp32": 1e-3, "fp16": 3e-2, "bf16": 0.2, "int4": 0.6}
 
@@ -58,7 +59,7 @@ def _made(
             MAKERS[maker](it, precision, path)
             made[maker] = path
         except Exception as error:  # other exporters fail in their own ways
-            if maker.startswith("sardonyx"):
+            if maker.startswith(_OURS):
                 raise
             made[maker] = (str(error).strip().splitlines() or [type(error).__name__])[0][:60]
     return made
@@ -77,21 +78,34 @@ def check(it: Subject, name: str, precision: str, made: dict[str, Any]) -> bool:
             answer = f"{apart:.1e}"
         except Exception as error:  # kernels that ONNX Runtime's CPU provider does not have
             apart, answer = 0.0, f"not run on the CPU: {str(error).strip().splitlines()[0][:40]}"
-        if maker.startswith("sardonyx"):
+        if maker.startswith(_OURS):
             right &= apart < _MOST[precision]
         left = _listed(left_to_the_cpu(model))
         print(
             f"| {name} {precision} | {maker} | {len(model.graph.node)} | {left} | {answer} |",
             flush=True,
         )
+        if maker == _OURS:
+            right &= _check_fixed(it, name, precision, path)
     return right
+
+
+def _check_fixed(it: Subject, name: str, precision: str, source: Path) -> bool:
+    """Whether all of a model with fixed sizes may be one CUDA graph."""
+    model = onnx.load(graphs.fixed(source, source.with_suffix(".fixed.onnx"), it, 1))
+    left = left_to_the_cpu(model) + Counter(graphs.of_sizes(model))
+    print(
+        f"| {name} {precision} | {_OURS}, fixed | {len(model.graph.node)} | {_listed(left)} | |",
+        flush=True,
+    )
+    return not left
 
 
 def measure(it: Subject, name: str, precision: str, made: dict[str, Any]) -> None:
     """With a GPU: milliseconds by batch, and where the nodes are."""
     dtype = DTYPES.get(precision, torch.float16 if precision == "int4" else torch.float32)
     model = copy.deepcopy(it.model).to(dtype).cuda()
-    compiled = torch.compile(model)
+    compiled, reduced = torch.compile(model), torch.compile(model, mode="reduce-overhead")
     times: dict[str, list[float]] = {}
     places: dict[str, str] = {}
     for rows in _BATCHES:
@@ -105,13 +119,21 @@ def measure(it: Subject, name: str, precision: str, made: dict[str, Any]) -> Non
 
             return forward
 
-        runs = {"eager": of(model, on_device), "torch.compile": of(compiled, on_device)}
+        runs = {
+            "eager": of(model, on_device),
+            "torch.compile": of(compiled, on_device),
+            "torch.compile, reduce-overhead": of(reduced, on_device),
+        }
         for maker, path in made.items():
             if isinstance(path, str):
                 continue
             runs[maker] = timing.bound(timing.session(str(path)), inputs)
             on_gpu, left = timing.placed(str(path), inputs)
             places[maker] = f"{on_gpu} | {_listed(left)}"
+            if maker == _OURS:
+                whole = graphs.fixed(path, path.with_suffix(f".{rows}.onnx"), it, rows)
+                captured = timing.session(str(whole), graph=True)
+                runs[f"{_OURS}, fixed, CUDA graph"] = timing.bound(captured, inputs)
         for maker, took in timing.medians(runs).items():
             times.setdefault(maker, []).append(took)
     for maker, each_batch in times.items():
@@ -145,6 +167,8 @@ def main(arguments: list[str] | None = None) -> int:
                     right &= check(it, name, precision, made)
                 else:
                     measure(it, name, precision, made)
+        if options.architectures:
+            right &= architectures.sweep(options.architectures)
         if options.decoder:
             decoder.compare(folder, small=small, peer=options.peers)
     return 0 if right else 1
@@ -160,6 +184,10 @@ def _options() -> argparse.ArgumentParser:
     made.add_argument("--makers", type=names, default=list(MAKERS))
     made.add_argument("--size", choices=("small", "full"), help="default: full with a GPU")
     made.add_argument("--no-decoder", dest="decoder", action="store_false")
+    made.add_argument(
+        "--architectures", type=int, default=0, metavar="N",
+        help="as many of transformers' architectures, small, on the provider",
+    )  # fmt: skip
     made.add_argument("--peers", default=".venv-peers/bin/python", help="has the model builder")
     return made
 

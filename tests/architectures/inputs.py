@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,7 +108,7 @@ def _pictures(config: Any) -> Iterator[Recipe]:
     frames = setting(config, "num_frames", default=None)
     for side in sides:
         height, width = height_and_width(side)
-        if height is None:
+        if height is None or width is None:
             continue
         shape = (channels, height, width)
         if frames is not None:
@@ -123,7 +123,7 @@ def _tensor(name: str, argument: str, shape: tuple[int, ...]) -> Recipe:
     return Recipe(f"{name} {shape}", make, {argument: {0: "batch"}})
 
 
-def _masked(recipe: Recipe, masks: list[str], length: int) -> Recipe:
+def _masked(recipe: Recipe, masks: Sequence[str], length: int) -> Recipe:
     def make(batch: int, other: int) -> dict[str, torch.Tensor]:
         ones = {name: torch.ones(batch, length, dtype=torch.int64) for name in masks}
         return recipe.make(batch, other) | ones

@@ -20,12 +20,25 @@ std::span<const Rules> onnxruntime_tables() {
 
 std::span<const Rules> onnxruntime_cpu_tables() {
   static const std::array kTables = {
-      quantized_product_rules(), half_product_rules(), padded_pooling_rules(),
-      quotient_rules(),          range_rules(),        scale_rules(),
-      repeated_cast_rules(),     convolution_rules(),  pooling_rules(),
-      resizing_rules(),          sampling_rules(),     cast_rules(),
-      emptiness_rules(),         half_scatter_rules(), long_integer_rules(),
-      network_rules(),           residual_rules(),     group_normalization_rules(),
+      quantized_product_rules(),
+      half_product_rules(),
+      padded_pooling_rules(),
+      quotient_rules(),
+      range_rules(),
+      scale_rules(),
+      repeated_cast_rules(),
+      convolution_rules(),
+      pooling_rules(),
+      resizing_rules(),
+      sampling_rules(),
+      cast_rules(),
+      emptiness_rules(),
+      half_scatter_rules(),
+      long_integer_rules(),
+      network_rules(),
+      attention_mask_rules(),
+      residual_rules(),
+      group_normalization_rules(),
   };
   return kTables;
 }
@@ -41,8 +54,8 @@ std::vector<Rules> with(std::vector<Rules> tables, std::span<const Rules> others
 
 std::span<const Rules> onnxruntime_cuda_tables() {
   static const std::vector<Rules> kTables =
-      with({bit_rules(), cuda_integer_rules(), cuda_padding_rules(), cuda_pooling_rules(),
-            instance_normalization_rules()},
+      with({attention_mask_rules(), bit_rules(), cuda_integer_rules(), cuda_padding_rules(),
+            cuda_pooling_rules(), instance_normalization_rules()},
            onnxruntime_tables());
   return kTables;
 }

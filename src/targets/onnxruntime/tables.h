@@ -9,6 +9,7 @@ namespace sardonyx::targets {
 Rules cuda_integer_rules();
 Rules cuda_padding_rules();
 Rules cuda_pooling_rules();
+Rules attention_mask_rules();
 Rules bit_rules();
 Rules cast_rules();
 Rules convolution_rules();

@@ -66,6 +66,9 @@ std::optional<Values> log_softmax_in_single(const Use& use, const Rule&) {
   return Values{use.onnx.cast(log_softmax(use.onnx, x, use.integer("axis", -1)), use.dtype())};
 }
 
+// 1, or 0 where it is cut off what is empty.
+bool is_at_most_one(Expr size) { return size.known() && symbolic::certainly_less_equal(size, 1); }
+
 // The scores' last two axes where the mask has 1: it is to be laid out along them.
 onnx::Shape laid_out(const Use& use) {
   const Value query = use.input(0), key = use.input(1), mask = use.input(3), past = use.input(4);
@@ -76,8 +79,8 @@ onnx::Shape laid_out(const Use& use) {
   Expr keys = key.dim(key.rank() - 2);
   if (past && past.rank() == 4) keys = keys + past.dim(2);
   onnx::Shape shape = mask.shape();
-  if (shape[shape.size() - 2].is(1)) shape[shape.size() - 2] = query.dim(length);
-  if (shape.back().is(1)) shape.back() = keys;
+  if (is_at_most_one(shape[shape.size() - 2])) shape[shape.size() - 2] = query.dim(length);
+  if (is_at_most_one(shape.back())) shape.back() = keys;
   return shape;
 }
 
@@ -124,6 +127,19 @@ std::optional<Values> with_mask_above_lowest(const Use& use, const Rule& rule) {
 
 constexpr DTypeSet kDouble = onnx::dtype_bit(kFloat64);
 
+// Of every provider: their kernels check shapes by the same code.
+constexpr Rule kMasks[] = {
+    {.name = "attention-mask-of-one-row",
+     .op = Op::kAttention,
+     .reason = Reason::kFails,
+     .first = 23,
+     .when = is_broadcast_along_scores,
+     .how = with_mask_laid_out,
+     .why = "a mask of one row for all queries, or one column for all keys, is refused when the "
+            "model runs",
+     .since = "1.31"},
+};
+
 constexpr Rule kRows[] = {
     {.name = "attention-of-nothing",
      .op = Op::kAttention,
@@ -140,15 +156,6 @@ constexpr Rule kRows[] = {
      .how = with_mask_above_lowest,
      .why = "a row whose mask is the lowest float32 throughout gives zeros, where all keys are "
             "attended to alike",
-     .since = "1.31"},
-    {.name = "attention-mask-of-one-row",
-     .op = Op::kAttention,
-     .reason = Reason::kFails,
-     .first = 23,
-     .when = is_broadcast_along_scores,
-     .how = with_mask_laid_out,
-     .why = "a mask of one row for all queries, or one column for all keys, is refused when the "
-            "model runs",
      .since = "1.31"},
     {.name = "layer-normalization-of-nothing",
      .op = Op::kLayerNormalization,
@@ -265,6 +272,7 @@ constexpr Rule kGroupRows[] = {
 
 }  // namespace
 
+Rules attention_mask_rules() { return kMasks; }
 Rules network_rules() { return kRows; }
 Rules log_softmax_rules() { return kLogSoftmaxRows; }
 
