@@ -20,6 +20,7 @@
 #include "onnx/graph/branches.h"
 #include "onnx/graph/extract.h"
 #include "onnx/graph/ir.h"
+#include "onnx/graph/shared_constants.h"
 #include "proto/reader/read.h"
 #include "refresh/record.h"
 #include "sardonyx/sardonyx.h"
@@ -272,6 +273,11 @@ void take_constants(Model& model, const Model& source) {
   }
 }
 
+std::int64_t take_equal_constants(Model& model, const Model& source, const onnx::WeightNames& names,
+                                  std::int64_t least) {
+  return onnx::take_equal_constants(model.internal(), source.internal(), names, least);
+}
+
 }  // namespace
 
 void bind_parts(nb::module_& module) {
@@ -311,6 +317,10 @@ void bind_parts(nb::module_& module) {
       "too.");
   module.def("take_constants", &take_constants, "model"_a, "source"_a,
              "Has constants be those that the other model has under their names.");
+  module.def("take_equal_constants", &take_equal_constants, "model"_a, "source"_a, "names"_a,
+             "least"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Has constants of `least` bytes or more be the equal ones that the other model has; "
+             "how many bytes these are. `names`: of weights, here and there.");
   module.def(
       "in_branches",
       [](const Model& then, const Model& otherwise, const std::string& condition,

@@ -129,6 +129,16 @@ def test_genai_passes_no_cache_between_files(tmp_path: Path) -> None:
         sardonyx.hf.export(folder, tmp_path / "other", runtime="onnxruntime-genai", split=2)
 
 
+def test_genai_passes_whole_prompts_to_the_first_file(tmp_path: Path) -> None:
+    """Mamba's code takes one token at a time."""
+    config = transformers.MambaConfig(
+        hidden_size=16, num_hidden_layers=2, vocab_size=100, state_size=4, time_step_rank=4
+    )
+    model = transformers.MambaForCausalLM(config).eval()
+    with pytest.raises(sardonyx.UsageError, match=r"SX2012.*--split: .*one token at a time"):
+        sardonyx.hf.export(model, tmp_path / "out", runtime="onnxruntime-genai", split=2)
+
+
 @pytest.mark.parametrize("runtime", ["onnxruntime", "onnxruntime-genai"])
 def test_logits_of_the_last_token_and_hidden_states(runtime: Any, tmp_path: Path) -> None:
     model = small(tmp_path / "model")

@@ -39,6 +39,7 @@ _PROBES = (
     tracing.MASKS,
     tracing.NOTHING_KEPT,
     mtp.HEADS,
+    mtp.IN_CHECKPOINTS,
 )
 
 

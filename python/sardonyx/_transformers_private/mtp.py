@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .models import without_initialization
 from .probing import Probe, has, lookup
 
 _MODULE = "modeling_layers"
@@ -13,11 +14,42 @@ HEADS = Probe(
     has(_MODULE, ".".join(_LOGITS), "MtpLayer.forward"),
     has("masking_utils", "create_causal_mask"),
 )
+IN_CHECKPOINTS = Probe(
+    "heads for multi-token prediction in checkpoints",
+    has(_MODULE, "MtpModel.get_weight_conversions"),
+    has("configuration_utils", "PreTrainedConfig.get_mtp_config"),
+)
 
 
 def is_head(value: Any) -> bool:
     """Whether it is a head of transformers'."""
     return HEADS.available and isinstance(value, lookup(_MODULE, "MtpModel"))
+
+
+def new_head(model: Any) -> Any:
+    """The first layer of the model's own head, in float32, whose weights hold nothing that means
+    anything; the embeddings and the last layer are the model's. None where its configuration names
+    no head."""
+    config = model.config.get_text_config()
+    if not (IN_CHECKPOINTS.available and getattr(config, "num_mtp_layers", None)):
+        return None
+    with without_initialization():
+        head = lookup(_MODULE, "MtpModel")(model, 1)
+    return head.float().eval()
+
+
+def conversions(head: Any, model: Any) -> list[Any]:
+    """transformers' conversions of tensors of the model's checkpoint to weights of this head."""
+    found: list[Any] = head.get_weight_conversions(model)
+    return found
+
+
+def shared_modules(head: Any, model: Any) -> dict[str, tuple[Any, Any]]:
+    """The embeddings and the last layer: by name in the head, its own and the model's."""
+    return {
+        "embed_tokens": (head.embed_tokens, model.get_input_embeddings()),
+        "shared_head": (head.shared_head, model.get_output_embeddings()),
+    }
 
 
 def kind_of_layer(head: Any) -> str:

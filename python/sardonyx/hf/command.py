@@ -67,6 +67,7 @@ def _export(options: argparse.Namespace) -> Any:
         last_logits=options.last_logits,
         hidden_states=options.hidden_states,
         draft=options.draft,
+        mtp=options.mtp,
         static_cache=options.static_cache,
         cache_type=options.cache_type,
         cache_scales=options.cache_scales,
@@ -170,6 +171,11 @@ def _add_options_of_decoders(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--draft", metavar="FOLDER",
         help="checkpoint of a smaller model that proposes tokens; onnxruntime-genai only",
+    )  # fmt: skip
+    made.add_argument(
+        "--mtp", action="store_true",
+        help="the checkpoint's head for multi-token prediction proposes tokens; "
+        "onnxruntime-genai only",
     )  # fmt: skip
     made.add_argument(
         "--static-cache", type=_positive, metavar="N",

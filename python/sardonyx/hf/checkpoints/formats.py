@@ -80,8 +80,9 @@ class _Gguf(Weights):
     def _check(self, placed: PlacedWeights) -> None:
         """SX2004 for factors of rotary frequencies, which configurations that transformers makes
         of such a file leave out."""
-        factors = [name for name in placed.unused if name.startswith("rope_factors")]
-        factors += [name for name in placed.unused if name == "rope_freqs.weight"]
+        names = [weight.name for weight in placed.unused]
+        factors = [name for name in names if name.startswith("rope_factors")]
+        factors += [name for name in names if name == "rope_freqs.weight"]
         if factors and not self._has_config:
             message = (
                 f"{self._files[0].path.name} has {', '.join(factors)}, which transformers does not "

@@ -35,7 +35,7 @@ class PlacedWeights:
 
     places: dict[str, WeightInFile]
     computed: list[str] = field(default_factory=list)
-    unused: list[str] = field(default_factory=list)
+    unused: list[WeightInFile] = field(default_factory=list)
 
 
 @contextlib.contextmanager
@@ -55,24 +55,26 @@ def place_weights(
     in_files: Iterable[WeightInFile],
     scratch: Path,
     transforms: Iterable[Any] | None = None,
+    places: Mapping[str, WeightInFile] | None = None,
 ) -> PlacedWeights:
     """Finds every weight of the model; computed ones are written to the folder `scratch`.
 
     `transforms`: transformers' conversions, by default those of the model's own checkpoints.
+    `places`: of weights that are found already.
     SX2004 for every parameter that no file has or that has another shape there.
     """
     from sardonyx._transformers_private.weights import Conversions
 
     conversions = Conversions(model, transforms)
     known = model.state_dict(keep_vars=True)
-    placed = PlacedWeights({})
+    placed = PlacedWeights(dict(places or {}))
     wanted: dict[str, tuple[Any, list[tuple[str, WeightInFile]]]] = {}
     for weight in sorted(in_files, key=lambda w: conversions.order(w.name)):
         name, pattern = conversions.renamed(weight.name, known)
         if name not in known and weight.name in known:
             name, pattern = weight.name, None
         if name not in known:
-            placed.unused.append(weight.name)
+            placed.unused.append(weight)
         elif pattern is None:
             placed.places[name] = weight
         else:

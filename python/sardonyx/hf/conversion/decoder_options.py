@@ -33,7 +33,8 @@ class DecoderOptions:
         last_logits: whether logits are of the last token alone.
         hidden_states: whether what the head reads is an output, too.
         draft: the folder of a checkpoint that proposes tokens.
-        mtp: a head for multi-token prediction of transformers', which reads the hidden states.
+        mtp: a head for multi-token prediction of transformers', which reads the hidden states; True
+            for that of the checkpoint.
         cache: how keys and values are quantized; None where they are not.
         static_cache: for how many tokens the cache has places; None for one that grows.
     """
@@ -46,7 +47,7 @@ class DecoderOptions:
     cache: CacheQuantization | None = None
     mtp: Any = None
 
-    def check(self, adapted: bool, runtime: str) -> None:
+    def check(self, adapted: bool, runtime: str, in_place: bool) -> None:
         """SX1001 for a number that makes no sense, for adapters of a model of several files, and
         for a draft where the runtime uses none, or not with the other options."""
         if self.split is not None and self.split < 1:
@@ -66,7 +67,15 @@ class DecoderOptions:
             )
 
         if self.draft is not None or self.mtp is not None:
-            self._check_draft(runtime, "--draft" if self.draft is not None else "mtp")
+            self._check_draft(runtime, "--draft" if self.draft is not None else "--mtp")
+        if self.mtp is not None and in_place:
+            raise refusal(
+                "SX1001",
+                "--mtp and --weights-in-place exclude each other: the head is in a folder below, "
+                "from which runtimes do not read the checkpoint's files",
+                "-o FOLDER, without --weights-in-place",
+                UsageError,
+            )
 
     def _check_draft(self, runtime: str, option: str) -> None:
         """`option`: the one that drafts, which errors name."""
@@ -88,7 +97,7 @@ class DecoderOptions:
         others = {
             "--split": self.split is not None,
             "--last-logits": self.last_logits,
-            "mtp": self.mtp is not None and option == "--draft",
+            "--mtp": self.mtp is not None and option == "--draft",
         }
         other = next((name for name, is_given in others.items() if is_given), None)
         if other is not None:
@@ -112,6 +121,7 @@ class DecoderOptions:
             "--last-logits": self.last_logits,
             "--hidden-states": self.hidden_states,
             "--draft": self.draft is not None,
+            "--mtp": self.mtp is not None,
             "--static-cache": self.static_cache is not None,
             "--cache-type": self.cache is not None,
         }
@@ -133,11 +143,15 @@ class DecoderOptions:
     @property
     def changes_head(self) -> bool:
         """Whether the head takes or returns something else."""
-        return self.last_logits or self.hidden_states
+        return self.last_logits or self._returns_states
+
+    @property
+    def _returns_states(self) -> bool:
+        return self.hidden_states or self.mtp is not None
 
     def part(self, part: Part) -> Part:
         """The part with further outputs."""
-        if not self.hidden_states:
+        if not self._returns_states:
             return part
         others: dict[str, Any] = {
             name: self.part(other)
@@ -153,7 +167,11 @@ class DecoderOptions:
         if not self.changes_head:
             yield
             return
-        options = {"--last-logits": self.last_logits, "--hidden-states": self.hidden_states}
+        options = {
+            "--last-logits": self.last_logits,
+            "--hidden-states": self.hidden_states,
+            "--mtp": self.mtp is not None,
+        }
         head = _head(part, " and ".join(name for name, is_given in options.items() if is_given))
         read: list[torch.Tensor] = []
 
@@ -162,7 +180,7 @@ class DecoderOptions:
             return (args[0][:, -1:], *args[1:]) if self.last_logits else None
 
         def add(_: Any, __: Any, outputs: tuple[Any, ...]) -> Any:
-            return (*outputs, read.pop()) if self.hidden_states else None
+            return (*outputs, read.pop()) if self._returns_states else None
 
         hooks = [head.register_forward_pre_hook(take)]
         modules = {id(each.module): each.module for each in variants(part)}

@@ -105,9 +105,10 @@ def export(
         hidden_states: a further output, what the head reads: [batch, sequence, hidden size].
         draft: the folder of a smaller checkpoint with the same vocabulary, whose tokens
             onnxruntime-genai has the model check several at a time; written to "draft".
-        mtp: a head for multi-token prediction of a model in memory
-            (`transformers.modeling_layers.MtpModel`), whose tokens onnxruntime-genai has the model
-            check; its first layer is written to "mtp".
+        mtp: a head for multi-token prediction, whose tokens onnxruntime-genai has the model check:
+            True for the one that a folder has, and `transformers.modeling_layers.MtpModel` for a
+            model in memory. Its first layer is written to "mtp", with the weights that the model
+            shares with it.
         static_cache: for how many tokens the cache has places, prompt included: a buffer of this
             size that the model writes new tokens into. By default the cache grows.
         cache_type: the type that keys and values are kept in; by default that of the model. The
@@ -144,13 +145,13 @@ def export(
     decoder = DecoderOptions(
         split,
         last_logits,
-        hidden_states or mtp is not None,
+        hidden_states,
         Path(draft) if draft else None,
         static_cache,
         None if cache_type is None else CacheQuantization(cache_type, cache_scales, cache_prompts),
-        mtp,
+        None if mtp is False else mtp,
     )
-    decoder.check(adapted=bool(adapters), runtime=target.runtime)
+    decoder.check(adapted=bool(adapters), runtime=target.runtime, in_place=weights_in_place)
     job = Job(
         _place(model, out, weights_in_place),
         weights_in_place,
@@ -166,14 +167,6 @@ def export(
         raise refusal("SX1001", f"there is no image of {image_size} pixels a side", "", UsageError)
     with of_size(image_size):
         if isinstance(model, (str, os.PathLike)):
-            if mtp is not None:
-                raise refusal(
-                    "SX1001",
-                    "mtp is a head of a model in memory, not of a folder",
-                    "load the model with from_pretrained(), and the head with "
-                    "MtpModel.from_pretrained(model)",
-                    UsageError,
-                )
             return job.of_folder(Path(model), trust_remote_code, verify)
         if merge_adapters:
             raise refusal(

@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sardonyx import _native
-from sardonyx._base.errors import CaptureError, Diagnostic, ProgramError, UsageError, refusal
+from sardonyx._base.errors import CaptureError, ProgramError, UsageError, refusal
 from sardonyx._model.program import ONNXProgram
 from sardonyx._model.program_settings import settings_in, settings_of
 from sardonyx._model.visualization import visualization
 from sardonyx._report.module_sizes import module_sizes
-from sardonyx.hf.base.example import TOTAL_LENGTH
 from sardonyx.hf.output.in_place import beside, locations_of, save_in_place
 from sardonyx.hf.output.page import page
 from sardonyx.hf.output.report import ExportedPart, Report
 from sardonyx.hf.output.writing import PAGE, PIPELINE, REPORT, copy_companions, describe, new_folder
 
 from .adapting import Adapters
+from .notes import is_worth_telling, of_known_inputs, of_weights
 
 if TYPE_CHECKING:
     import torch
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from .decoder_options import DecoderOptions
     from .graphs import ExportTarget
+    from .mtp import MtpHead
 
 _NOTHING_STAYS = (
     "none of the weights could stay in the checkpoint's files: the models need all of them in "
@@ -69,8 +70,10 @@ class Job:
         *,
         adapters: Adapters,
         decoder: DecoderOptions,
+        external_data: bool | None = None,
     ) -> None:
         self._out = out
+        self._external_data = external_data  # None: by size
         self._in_place = in_place
         # Files that weights stay in, and where they are from the folder to write.
         self._files: dict[str, str] = {}
@@ -88,6 +91,7 @@ class Job:
         self._kept: frozenset[str] = frozenset()
         # What tells the program from another with the same weights.
         self._settings: dict[str, str] = {}
+        self._mtp: MtpHead | None = None
 
     def of_folder(self, path: Path, trust_remote_code: bool, verify: bool) -> Report:
         """Exports the checkpoint in a folder, or a GGUF file."""
@@ -98,6 +102,7 @@ class Job:
         from sardonyx.hf.components.composites import part_that_runs, run_as_encoder
         from sardonyx.hf.components.sentence_embeddings import read_sentences, transformer_of
 
+        self._check_mtp(is_folder=True)
         if (path / PIPELINE).is_file():
             return self._of_pipeline(path, verify)
         checkpoint, part_notes = part_that_runs(
@@ -126,7 +131,8 @@ class Job:
             self._adapters.merge(model, placed, weights, scratch)
             chosen, notes = self._settled(model, chosen)
             report = self._report(model, chosen)
-            report.notes += [*part_notes, *run_as_encoder(model), *notes, *_notes_of(placed)]
+            self._begin_mtp(model, placed, staging, report)
+            report.notes += [*part_notes, *run_as_encoder(model), *notes, *of_weights(placed)]
             if weights.quantized is not None:
                 report.notes += weights.quantized.notes()
             chosen = self._write(model, chosen, placed, staging, report)
@@ -135,6 +141,7 @@ class Job:
             if not self._in_place:
                 self._copy(folder, checkpoint, staging)
             self._add_draft(staging, report, trust_remote_code)
+            self._describe_mtp(staging, report)
             if verify:
                 held = None if weights.is_plain and not self._adapters.merged else placed
                 self._verify(checkpoint, chosen, staging, report, held)
@@ -162,7 +169,7 @@ class Job:
             cleaning.callback(_remove, scratch)
             for component in found.components:
                 model, placed, parts = pipelines.prepared(found, component, scratch, self._progress)
-                report.notes += [f"{component.name}: {note}" for note in _notes_of(placed)]
+                report.notes += [f"{component.name}: {note}" for note in of_weights(placed)]
                 for wanted in parts:
                     (staging / wanted.name).parent.mkdir(exist_ok=True)
                     part, _ = self._write_part(wanted, model, placed, staging, report)
@@ -219,7 +226,7 @@ class Job:
             )  # fmt: skip
         chosen = choose(config, self._task, type(model))
         self._check_draft(config, None, False)
-        self._check_mtp(config)
+        self._check_mtp(is_folder=False)
         self._adapters.read(model)
         chosen, notes = self._settled(model, chosen)
         self._settings = settings_of(config.to_dict()) if hasattr(config, "to_dict") else {}
@@ -227,12 +234,13 @@ class Job:
         with new_folder(self._out, None) as staging:
             report = self._report(model, chosen)
             report.notes += notes
+            self._begin_mtp(model, None, staging, report)
             chosen = self._write(model, chosen, None, staging, report)
             config.save_pretrained(staging)
             if getattr(model, "generation_config", None) is not None:
                 model.generation_config.save_pretrained(staging)
             self._add_draft(staging, report, False)
-            self._add_mtp(staging, model, report)
+            self._describe_mtp(staging, report)
             if verify:
                 # Values in few bits are put into it.
                 own = copy.deepcopy(model) if self._values else model
@@ -255,26 +263,39 @@ class Job:
         job = self._of_companion(staging / FOLDER, self._decoder.of_draft())
         add_draft(staging, job.of_folder(self._decoder.draft, trusted, False), report)
 
-    def _of_companion(self, folder: Path, decoder: DecoderOptions) -> Job:
+    def _of_companion(
+        self, folder: Path, decoder: DecoderOptions, external_data: bool | None = None
+    ) -> Job:
         """The export of what runs next to the model."""
         return Job(
             folder, False, None, self._target, self._progress,
-            adapters=Adapters([], []), decoder=decoder,
+            adapters=Adapters([], []), decoder=decoder, external_data=external_data,
         )  # fmt: skip
 
-    def _check_mtp(self, config: Any) -> None:
+    def _check_mtp(self, is_folder: bool) -> None:
         if self._decoder.mtp is not None:
-            from .mtp import check_head
+            from .mtp import check
 
-            check_head(self._decoder.mtp, config, self._target.precision)
+            check(self._decoder.mtp, is_folder, self._target.precision)
 
-    def _add_mtp(self, staging: Path, model: Any, report: Report) -> None:
+    def _begin_mtp(
+        self, model: torch.nn.Module, placed: PlacedWeights | None, staging: Path, report: Report
+    ) -> None:
         """Exports the head that predicts further tokens, in the same precision."""
-        if self._decoder.mtp is not None:
-            from .mtp import FOLDER, add_head
+        if self._decoder.mtp is None:
+            return
+        from .mtp import FOLDER, MtpHead
 
-            job = self._of_companion(staging / FOLDER, type(self._decoder)())
-            add_head(staging, model, self._decoder.mtp, report, job._write_part)
+        if placed is None:
+            self._mtp = MtpHead(self._decoder.mtp, model)
+        else:
+            self._mtp = MtpHead.of_checkpoint(model, placed, staging / ".computed" / FOLDER)
+        job = self._of_companion(staging / FOLDER, type(self._decoder)(), external_data=True)
+        self._mtp.write(staging, model, report, job._write_part)
+
+    def _describe_mtp(self, staging: Path, report: Report) -> None:
+        if self._mtp is not None:
+            self._mtp.describe(staging, report)
 
     def _watch_values(self, verify: bool) -> None:
         from sardonyx.hf.checkpoints.dequantized_reference import DequantizedValues
@@ -436,11 +457,7 @@ class Job:
                 raise refusal("SX2009", why, "leave `-with-past` out of the task") from error
         _native.set_program(program._native, self._settings)
         report.notes += notes
-        report.notes += [
-            f"{name} is {_value_text(value)} in every run, and no input: {part.name} takes one "
-            f"image or sound of that size in each run"
-            for name, value in part.known.items()
-        ]
+        report.notes += of_known_inputs(part.known, part.name)
         if placed is not None:
             give_weights(program, model, placed.places)
         with self._progress.step(f"optimize {part.name}"):
@@ -462,7 +479,7 @@ class Job:
             self._save(program, part, staging, report)
         report.opset = program.opset_version
         report.notes += [
-            part.with_input_names(note.message) for note in program.notes if _is_worth_telling(note)
+            part.with_input_names(note.message) for note in program.notes if is_worth_telling(note)
         ]
         return part, program
 
@@ -507,7 +524,7 @@ class Job:
             for stage in write_stages(
                 program, part, self._decoder.split, staging,
                 files=self._files, progress=self._progress.written,
-                passes_caches=not genai.is_for(self._target.runtime),
+                for_genai=genai.is_for(self._target.runtime),
             ):  # fmt: skip
                 path = staging / f"{stage.name}.onnx"
                 report.parts.append(_described(stage.model, path, stage.bytes_in_place))
@@ -518,7 +535,11 @@ class Job:
         if self._in_place:
             stays = save_in_place(program._native, path, self._files)
         else:
-            _native.write(program._native, os.fspath(path), progress=self._progress.written)
+            places = {} if self._mtp is None else self._mtp.share(program._native)
+            _native.write(
+                program._native, os.fspath(path), external_data=self._external_data,
+                in_place=places, progress=self._progress.written,
+            )  # fmt: skip
         report.parts.append(_described(program._native, path, stays, f"{part.name}.onnx"))
 
     def _verify(
@@ -548,28 +569,6 @@ class Job:
             report.verified = compare(
                 model, chosen, staging, report, self._sentences, held=self._values
             )
-
-
-def _value_text(value: torch.Tensor) -> str:
-    ones = value.numel() > 8 and bool((value == 1).all())
-    return f"{list(value.shape)} ones" if ones else str(value.tolist())
-
-
-def _is_worth_telling(note: Diagnostic) -> bool:
-    """What a model asks of the length of all of a text always holds: it is the past's length and
-    the tokens' together, which PyTorch knows as three sizes."""
-    return note.code != "SX1015" or TOTAL_LENGTH not in note.message
-
-
-def _notes_of(placed: PlacedWeights) -> Iterable[str]:
-    if placed.computed:
-        yield (
-            f"{len(placed.computed)} weights were computed of several tensors of the checkpoint, "
-            "as transformers does when it loads them"
-        )
-    if placed.unused:
-        shown = ", ".join(placed.unused[:5]) + (", …" if len(placed.unused) > 5 else "")
-        yield f"{len(placed.unused)} tensors of the checkpoint are not the model's: {shown}"
 
 
 def _described(native: Any, path: Path, in_place: int, file: str = "") -> ExportedPart:

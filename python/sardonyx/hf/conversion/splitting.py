@@ -14,6 +14,7 @@ from sardonyx._base.errors import UsageError, refusal
 from sardonyx._model.program import ONNXProgram
 from sardonyx.hf.base.caches import PRESENT
 from sardonyx.hf.base.parts import Part
+from sardonyx.hf.output.genai import takes_one_token
 from sardonyx.hf.output.in_place import save_in_place
 
 EMBEDDINGS, HEAD = "embeddings", "head"
@@ -38,19 +39,24 @@ def write_stages(
     *,
     files: Mapping[str, str],
     progress: Callable[[int, int], None],
-    passes_caches: bool = True,
+    for_genai: bool = False,
 ) -> list[Stage]:
     """Writes the part as `count` groups of layers, with a file for what is before them and one for
     what is after them; returns these in the order in which they run.
 
     A weight that several of them read (of embeddings and head, mostly) is in the file of the first.
-    `files`: whose weights stay where they are. `passes_caches`: whether the runtime gives a file
-    the keys and values that an earlier one made.
+    `files`: whose weights stay where they are. `for_genai`: whether onnxruntime-genai runs them,
+    which gives a file no keys and values that an earlier one made, and the first one whole prompts.
 
     Raises:
         UsageError: SX2012, where there are not as many layers, or the runtime does not run these
             files.
     """
+    if for_genai and takes_one_token(program._native):
+        raise _not_run(
+            "the model takes one token at a time, and onnxruntime-genai passes whole prompts to "
+            "the first of several files"
+        )
     path, layers = _layers(program, part)
     if layers < count:
         whole = type(getattr(part.module, "model", part.module)).__name__
@@ -64,7 +70,7 @@ def write_stages(
     models = _native.split(program._native, path, layers, count)
     names = [EMBEDDINGS, *(f"layers_{number}" for number in range(count)), HEAD]
     places = dict(files)
-    _check_stages(names, models, passes_caches)
+    _check_stages(names, models, for_genai)
     shared = _native.shared_constants(models, _SHARED_BYTES)
     written: list[Any] = []
     stages = []
@@ -88,12 +94,12 @@ def write_stages(
     return stages
 
 
-def _check_stages(names: Sequence[str], models: Sequence[Any], passes_caches: bool) -> None:
+def _check_stages(names: Sequence[str], models: Sequence[Any], for_genai: bool) -> None:
     for name, model in zip(names, models, strict=True):
         if model.node_count == 0 and name not in (EMBEDDINGS, HEAD):
             raise _not_run(f"the layers of {name}.onnx compute nothing of a text alone")
         caches = [each for each, _, _ in model.inputs if each.startswith(PRESENT)]
-        if caches and not passes_caches:
+        if caches and for_genai:
             raise _not_run(
                 f"{name}.onnx reads {caches[0]}, the keys or values of a layer in an earlier file, "
                 "which onnxruntime-genai does not pass"
