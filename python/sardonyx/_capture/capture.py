@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -300,6 +300,10 @@ def _is_of_data(cause: BaseException | None) -> bool:
     return "DataDependent" in type(cause).__name__
 
 
+class _NoSizeLoopsError(DeclinedError):
+    """No loop of the model's code goes through a dynamic size."""
+
+
 class _ShortSliceError(DeclinedError):
     """A slice has another length where a size is 1."""
 
@@ -323,7 +327,7 @@ def _quickly(
     start, guards = time.perf_counter(), SizeGuards(keeps_conditions=True)
 
     def attempt(
-        *, size_branches: bool, stops_at_ifs: bool = False
+        *, size_branches: bool, stops_at_ifs: bool = False, size_loops: bool = False
     ) -> tuple[ExportedProgram, list[Diagnostic]]:
         return _quick_attempt(
             model,
@@ -336,6 +340,7 @@ def _quickly(
             guards=guards,
             size_branches=size_branches,
             stops_at_ifs=stops_at_ifs,
+            size_loops=size_loops,
         )
 
     is_tried = False  # with both branches
@@ -374,6 +379,19 @@ def _quickly(
             report(f"branches on sizes are not in the model: {error}")
         else:
             failure, program, notes = None, other, other_notes
+    if failure is not None or any(map(_is_warned_of, notes)):
+        for size_branches in (False, True)[: 1 + follows_size_branches()]:
+            try:
+                other, other_notes = attempt(size_branches=size_branches, size_loops=True)
+            except _NoSizeLoopsError:
+                break
+            except DeclinedError as error:
+                report(f"loops over sizes are not in the model: {error}")
+                continue
+            if failure is not None or not any(map(_is_warned_of, other_notes)):
+                failure, program, notes = None, other, other_notes
+            if not any(map(_is_warned_of, notes)):
+                break
     if failure is not None and not is_spare:
         raise failure
     report(f"captured by fake-tensor tracing in {time.perf_counter() - start:.2f} s")
@@ -392,9 +410,11 @@ def _quick_attempt(
     guards: SizeGuards,
     size_branches: bool,
     stops_at_ifs: bool,
+    size_loops: bool,
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
     from .meta_tracer.entry.capture import quick_capture
     from .patches.number_ranges import ranges_of_sizes
+    from .patches.size_loops import loops_as_functions
     from .patches.symbolic_math import real_sizes
 
     def by_torch() -> ExportedProgram:
@@ -405,7 +425,9 @@ def _quick_attempt(
     assertions = DroppedAssertions()
     places: dict[str, Place] = {}
     real = real_sizes(model, guards.codes) if size_branches else nullcontext()
-    with capturing(model, kwargs):
+    with capturing(model, kwargs), ExitStack() as loops:
+        if size_loops and not loops.enter_context(loops_as_functions(model)):
+            raise _NoSizeLoopsError("no loops that may go through a size")
         watching = torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes))
         unmarked = tensors_unmarked((args, kwargs))
         heard = guards.heard(are_bounds_asked=True)
@@ -421,6 +443,8 @@ def _quick_attempt(
                 size_branches=size_branches,
                 stops_at_ifs=stops_at_ifs,
             )
+    if size_loops and not program.has_size_loops:
+        raise _NoSizeLoopsError("no loop goes through a size")
     try:
         check_example(program, (args, kwargs), dynamic.leaves)
         check_squeezes(program, symbols_of_ones(program, (args, kwargs), dynamic.leaves))

@@ -64,7 +64,7 @@ def ranges_of_sizes(model: torch.nn.Module) -> Iterator[None]:
     if not functions:
         yield
         return
-    others = {name: _copy_of(kind) for name, kind in _COPIES.items()} | {"range": _range}
+    others = {name: _copy_of(kind) for name, kind in _COPIES.items()} | {"range": size_range}
     makers = [Replacement(torch, name, _made_by(getattr(torch, name))) for name in _MAKERS]
     with calling_others(functions, others, _is_of_tensor), replaced(makers):
         yield
@@ -82,7 +82,7 @@ def _has_names(code: types.CodeType) -> bool:
     return any(_has_names(each) for each in code.co_consts if isinstance(each, types.CodeType))
 
 
-def _range(*args: Any) -> Any:
+def size_range(*args: Any) -> Any:
     """Python's `range`, but for sizes."""
     if not any(isinstance(each, torch.SymInt) for each in args):
         return range(*args)

@@ -196,9 +196,14 @@ def _of_decoder(part: Part, one_token: Part, target: ExportTarget) -> tuple[Part
 
 
 def _for_one_batch(part: Part, program: ONNXProgram) -> bool:
+    """Whether it is for the example's number of rows alone, or mixes rows up."""
     rows = [name for name, axes in part.dims.items() if axes.get(0) == BATCH]
     bounds = [_native.bounds(program._native, name, 0) for name in rows]
-    return any(least == most for least, most in bounds)
+    if any(least == most for least, most in bounds):
+        return True
+    # RWKV adds [rows, width] to [rows, 1, width] where it gets one token.
+    shapes = (shape or () for _, _, shape in program._native.outputs)
+    return any(shape.count(BATCH) > 1 for shape in shapes)
 
 
 def _check_free(part: Part, program: ONNXProgram, sizes: Collection[str] | None = None) -> None:

@@ -75,6 +75,7 @@ class BranchExplorer:
         self._forks: list[_Fork] = []  # that are being followed, the first question first
         self._decided: list[_Fork] = []  # that have one way alone, whatever was asked before
         self._runs = 1
+        self._base = recorder.scopes.outermost  # the graph whose end branches run to
         self._places: dict[Place, str] = {}  # of branches on data, or on sizes
         self._checks: dict[Place, None] = {}  # of those that decide whether the model raises
         # What has to be so of sizes, since the model raises for most others, though not for all.
@@ -128,6 +129,17 @@ class BranchExplorer:
             else:
                 given = self._joined(self._forks[-1], given)
         return given
+
+    def given_in_body(self, run: Callable[[], Given]) -> Given:
+        """What the innermost graph gives, the body of a loop, with the branches in it."""
+        around = self._forks, self._decided, self._runs, self._base
+        self._decided, self._forks, self._runs = [*self._path()], [], 1
+        self._base = self._recorder.scopes.innermost
+        try:
+            return self.given(run)
+        finally:
+            self._forks, self._decided, self._runs, self._base = around
+            self._begin_path()
 
     def _joined(self, fork: _Fork, given: Given) -> Given | None:
         """What either way gives; None where the second one is still to be run."""
@@ -264,7 +276,7 @@ class BranchExplorer:
 
     def _may_part(self) -> bool:
         recorder = self._recorder
-        here = self._forks[-1].scope if self._forks else recorder.scopes.outermost
+        here = self._forks[-1].scope if self._forks else self._base
         is_in_region = torch.is_grad_enabled() or torch.is_autocast_enabled("cpu")
         return recorder.scopes.graph is here.graph and not (
             is_in_region or recorder.mapping.is_open

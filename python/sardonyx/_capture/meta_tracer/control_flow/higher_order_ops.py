@@ -62,7 +62,7 @@ def cond(
 ) -> Any:
     """One of two bodies."""
     pred = _truth_of_sizes(recorder, pred)
-    one, other = (_ran(recorder, fn, (), operands) for fn in (true_fn, false_fn))
+    one, other = (traced_body(recorder, fn, (), operands) for fn in (true_fn, false_fn))
     if one.spec != other.spec:
         raise DeclinedError("branches give results of different structure")
     given = recorder.fake_kernels.within(
@@ -159,7 +159,20 @@ def while_loop(
         raise DeclinedError("a loop with inputs of its own")
     number = recorder.fake_kernels.number
     carried = [number() if isinstance(x, (int, torch.SymInt)) else x for x in carried_inputs]
-    going, step = (_ran(recorder, fn, carried) for fn in (cond_fn, body_fn))
+    going, step = (traced_body(recorder, fn, carried) for fn in (cond_fn, body_fn))
+    return looped(recorder, carried_inputs, carried, going, step)
+
+
+def looped(
+    recorder: Recorder,
+    carried_inputs: Sequence[Any],
+    carried: Sequence[Any],
+    going: TracedBody,
+    step: TracedBody,
+) -> Any:
+    """A loop of two bodies that have run, one of which gives whether it goes on. `carried`: what
+    their first placeholders were made for."""
+    number = recorder.fake_kernels.number
     if len(step.leaves) != len(carried) or len(going.leaves) != 1:
         raise DeclinedError("a loop carries something else than it gives")
     may_share = _may_share_memory(step)
@@ -186,7 +199,7 @@ def scan(
     if additional_inputs:
         raise DeclinedError("a scan with inputs of its own")
     length, slices = _slices(recorder, xs)
-    ran = _ran(recorder, combine_fn, (*init, *slices))
+    ran = traced_body(recorder, combine_fn, (*init, *slices))
     may_share = _may_share_memory(ran)
     carry = [_carried(*each) for each in zip(init, ran.tensors, strict=False)]
     given = [*carry, *(_stacked(recorder, length, each) for each in ran.tensors[len(init) :])]
@@ -200,7 +213,7 @@ def scan(
 def map_(recorder: Recorder, f: Callable[..., Any], xs: Sequence[Any], args: Sequence[Any]) -> Any:
     """A body for each slice."""
     length, slices = _slices(recorder, xs)
-    ran = _ran(recorder, f, slices, args)
+    ran = traced_body(recorder, f, slices, args)
     given = [_stacked(recorder, length, each) for each in ran.tensors]
     read = share_what_they_read([ran.scope])
     body = held(recorder.graph, ran.scope.graph, "body_graph")
@@ -219,7 +232,7 @@ def associative_scan(
         raise DeclinedError("a scan with inputs of its own")
     _, first = _slices(recorder, xs)
     _, second = _slices(recorder, xs)
-    ran = _ran(recorder, combine_fn, (*first, *second))
+    ran = traced_body(recorder, combine_fn, (*first, *second))
     for made, slice_ in zip(ran.tensors, first, strict=True):
         _carried(slice_, made)
     given = [recorder.results.dense(dims_of(x), x.dtype) for x in xs]
@@ -240,7 +253,7 @@ def hints_wrapper(
     """A body that runs once."""
     if kwargs:
         raise DeclinedError("a region with named inputs")
-    ran = _ran(recorder, body_fn, (), args)
+    ran = traced_body(recorder, body_fn, (), args)
     read = share_what_they_read([ran.scope])
     body = held(recorder.graph, ran.scope.graph, "hints_wrapper_body_graph")
     given = [_again(each) for each in ran.tensors]
@@ -277,7 +290,7 @@ for _name, _rule in _RULES.items():
         _op.py_impl(Recorder)(_of_release(_name, _rule))
 
 
-def _ran(
+def traced_body(
     recorder: Recorder,
     function: Callable[..., Any],
     own: Sequence[Any],
@@ -285,7 +298,7 @@ def _ran(
 ) -> TracedBody:
     """Runs a body. Of `own` it has placeholders, in this order, before those of what it reads."""
     with recorder.scopes.opened() as scope, recorder.watching(), unchanged_by_running(function):
-        given = [_given(scope, each) for each in own]
+        given = [given_to(scope, each) for each in own]
         leaves, spec = pytree.tree_flatten(function(*given, *others))
         recorder.graph.output(tuple(recorder.graph_argument(each) for each in leaves))
         finish(recorder.graph)
@@ -309,7 +322,7 @@ def _recorded(
     return pytree.tree_unflatten(results, spec)
 
 
-def _given(scope: Scope, value: Any) -> Any:
+def given_to(scope: Scope, value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         value = _again(value)
         value.made_by = scope.placeholder(value)

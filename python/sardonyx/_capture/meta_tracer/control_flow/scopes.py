@@ -55,6 +55,11 @@ class Scopes:
         """The program's own graph."""
         return self._open[0]
 
+    @property
+    def innermost(self) -> Scope:
+        """The one that calls are written to."""
+        return self._open[-1]
+
     @contextmanager
     def opened(self) -> Iterator[Scope]:
         """Within it, calls are written to a graph of their own."""

@@ -120,6 +120,7 @@ def _captured(
 ) -> QuickProgram:
     from sardonyx._capture.meta_tracer.control_flow import higher_order_ops  # noqa: F401 (says what control flow is)
     from sardonyx._capture.meta_tracer.control_flow.branch_exploration import BranchExplorer
+    from sardonyx._capture.meta_tracer.control_flow.size_loops import SizeLoops
     from sardonyx._capture.meta_tracer.entry.examples import generic_inputs
     from sardonyx._capture.meta_tracer.isolation.state import unchanged, warn_of_attributes
     from sardonyx._capture.meta_tracer.meta.fake_kernels import FakeKernels
@@ -130,6 +131,7 @@ def _captured(
     from sardonyx._capture.meta_tracer.tracer.module_calls import watching
     from sardonyx._capture.meta_tracer.tracer.module_dtypes import conversions_recorded
     from sardonyx._capture.meta_tracer.tracer.tracer import FunctionObserver, Recorder, run
+    from sardonyx._capture.patches.size_loops import loops_traced
     from sardonyx._torch_private import non_strict, operators, pytree, sizes
     from sardonyx._torch_private.fake_tensors import caches_disabled
 
@@ -153,6 +155,7 @@ def _captured(
     if size_branches and fake_mode.shape_env is not None:
         samples = SizeSamples(fake_mode.shape_env, bounds_of(given.leaves, leaves))
     ways = BranchExplorer(recorder, fake_mode.shape_env, samples, unconverted)
+    loops = SizeLoops(recorder, ways)
     recorder.results.holds = ways.holds
     stand_ins = [placeholders.quick(each) for each in given.leaves]
     lost: dict[str, None] = {}  # attributes in which any run keeps tensors
@@ -165,6 +168,7 @@ def _captured(
         sizes.fractions_reduced_by_term(),
         hearing_the_model() as by_model,
         ways.followed(),
+        loops_traced(loops),
         recorder.watching(),
     ):
         # Sizes stand in arguments as they are: the native walk takes those.
@@ -213,6 +217,7 @@ def _captured(
         export=export,
         notes=ways.notes(),
         doubt=doubt,
+        has_size_loops=loops.are_any,
     )
 
 

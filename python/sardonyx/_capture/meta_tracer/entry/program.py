@@ -47,6 +47,7 @@ class QuickProgram:
     # What an operator asks that fixes sizes which the user leaves to the model. Another capture may
     # not ask it.
     doubt: str = ""
+    has_size_loops: bool = False  # that the model's Python code has
     told_by_torch: Sequence[Diagnostic] = ()  # by that export; `notes` are of this program
     _exported: ExportedProgram | None = field(default=None, repr=False)
 

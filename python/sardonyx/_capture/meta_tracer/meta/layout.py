@@ -278,7 +278,8 @@ def copy_(
     if len(given) > len(own) or 0 in numbers(steps_of(self)):
         raise DeclinedError("a copy to what lies in one place, or of a tensor of more dims")
     for size, other in zip(reversed(own), reversed(given), strict=False):
-        if not is_repeated(other) and not always_same(size, other):
+        # Where sizes of data differ, one is 1 and broadcasts, or eager PyTorch raises.
+        if not (is_repeated(other) or always_same(size, other) or is_by_data((size, other))):
             raise DeclinedError("a copy of a tensor that may not fit")
     return self
 

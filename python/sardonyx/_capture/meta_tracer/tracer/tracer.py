@@ -31,6 +31,7 @@ from .autocast_regions import MARKS
 from .in_place_views import VIEW_OF, InPlaceView
 from .sizes_in_tensors import held_sizes
 from .stack_traces import StackTraces
+from .symbolic_indices import is_symbolic_index, write_at
 from .tensor_items import NUMBERS, TensorItems, held_by_constant
 from .tensor_len import check_length
 from .vmap import VmapLevels
@@ -402,6 +403,8 @@ class FunctionObserver(modes.FunctionMode):
             func = torch.tensor  # which keeps them symbolic, and gives the same
         if func is torch.Tensor.tolist:
             return _listed(args[0])
+        if func is torch.Tensor.__setitem__ and is_symbolic_index(args[1]):
+            return write_at(*args)
         if func is torch.Tensor.contiguous:
             QuickTensor.is_copied_where_unsure = True
             try:

@@ -1,0 +1,189 @@
+"""Loops of Python over dynamic sizes: the model gives what eager PyTorch gives at every size."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+from torch.export import Dim
+
+import sardonyx
+from tests.harness import difference
+
+SIZES = ((3, 4), (1, 4), (5, 1), (1, 1), (6, 7), (0, 3), (2, 0))
+
+
+def writes_rows(x):
+    y = torch.zeros_like(x)
+    for i in range(x.shape[0]):
+        y[i] = x[i] * 2 + 1
+    return y
+
+
+def carries_a_sum(x):
+    total = torch.zeros(x.shape[1])
+    for i, row in enumerate(x):
+        total = total * 0.5 + row * i
+    return total
+
+
+def carries_a_number(x):
+    start, y = 0, x.new_zeros(x.shape[0] * 2, x.shape[1])
+    for row in x:
+        y[start : start + 2] = row
+        start += 2
+    return y * start
+
+
+def two_tensors(x):
+    y, z = torch.zeros_like(x), x.flip(0)
+    for i, (one, other) in enumerate(zip(x, z, strict=True)):
+        y[i] = one - 2 * other
+    return y
+
+
+def backwards(x):
+    state = torch.zeros(x.shape[1])
+    states = torch.zeros_like(x)
+    for i in range(x.shape[0] - 1, -1, -1):
+        state = torch.tanh(state + x[i])
+        states[i] = state
+    return states
+
+
+def branches_on_data(x):
+    y = torch.zeros(x.shape)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            value = x[i, j]
+            changed = value * 2 if value > 0 else value - 1
+            y[i, j] = changed
+    return y
+
+
+def takes_what_data_say(x):
+    y = torch.full((x.shape[0], x.shape[1] + 2), -1.0)
+    for i in range(x.shape[0]):
+        found = torch.nonzero(x[i] > 0).flatten()
+        count = found.shape[0] // 2
+        if count > 0:  # noqa: SIM108 (a branch with statements)
+            taken = x[i].index_select(0, found[: count * 2])
+        else:
+            taken = torch.tensor([])
+        y[i, : taken.numel()] = taken
+    return y
+
+
+def goes_on(x):
+    y = torch.zeros(x.shape[0])
+    for i, row in enumerate(x):
+        if row.sum() < 0:
+            continue
+        y[i] = row.sum()
+    return y
+
+
+def branch_behind(x):
+    y = torch.zeros_like(x)
+    for i in range(x.shape[0]):
+        y[i] = x[i] * i
+    return y + 1 if y.sum() > 0 else y - 1
+
+
+def writes_to_its_items(x):
+    y = x + 1
+    for row in y:
+        row.add_(2)
+        row.mul_(3)
+    return y
+
+
+LOOPS = {
+    each.__name__: each
+    for each in (
+        writes_rows,
+        carries_a_sum,
+        carries_a_number,
+        two_tensors,
+        backwards,
+        branches_on_data,
+        takes_what_data_say,
+        goes_on,
+        branch_behind,
+        writes_to_its_items,
+    )
+}
+
+
+class Loop(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
+def exported(model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dims = {0: Dim.DYNAMIC, 1: Dim.DYNAMIC}
+        return sardonyx.export(model, (torch.randn(3, 4),), dynamic_shapes=(dims,))
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_over_a_size_is_a_loop(name):
+    model = Loop(LOOPS[name])
+    program = exported(model)
+    assert "Loop" in {node.op_type for node in program.model_proto.graph.node}
+    torch.manual_seed(0)
+    for rows, columns in SIZES:
+        x = torch.randn(rows, columns)
+        assert difference(program(x)[0], model(x)) is None, (rows, columns)
+
+
+def test_a_loop_that_need_not_be_one_is_none():
+    program = exported(Loop(lambda x: sum(x + i for i in range(3))))
+    assert "Loop" not in {node.op_type for node in program.model_proto.graph.node}
+
+
+class Counts(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.state = {"count": 0}
+
+    def forward(self, x):
+        y = torch.zeros_like(x)
+        for i in range(x.shape[0]):
+            self.count_up()
+            y[i] = x[i]
+        return y * self.state["count"]
+
+    def count_up(self):
+        self.state["count"] += 1
+
+
+def test_a_body_that_changes_an_object_is_none_of_a_loop():
+    with pytest.raises(sardonyx.OnnxExporterError, match="for i in range"):
+        exported(Counts())
+
+
+def last_element(x):
+    y = torch.zeros_like(x)
+    for i in range(x.shape[0]):
+        row = x[i]
+        y[i] = row
+    return y + row
+
+
+def test_what_only_the_last_run_of_a_body_assigned_is_no_result_of_it():
+    with pytest.raises(sardonyx.OnnxExporterError, match="for i in range"):
+        exported(Loop(last_element))
+
+
+def test_the_loops_code_is_put_back():
+    before = writes_rows.__code__
+    exported(Loop(writes_rows))
+    assert writes_rows.__code__ is before
+    assert not any(name.startswith("__sardonyx") for name in writes_rows.__globals__)
