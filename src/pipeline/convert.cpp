@@ -225,6 +225,7 @@ Model convert(Program program, const ConvertOptions& options, const aten::Custom
     });
   }
   check_schemas(model.internal());
+  onnx::verify(model.internal());
   return model;
 }
 

@@ -37,8 +37,8 @@ TEST_F(Placement, PoolingOfAnotherOpsetIsTheMaximumOfSlices) {
 }
 
 TEST_F(Placement, OpsetsWithoutAKernelAreNamed) {
-  outputs({onnx.relu(
-      onnx.max_pool(input("image", {b, 3, 8, 8}), {.ceil_mode = 1, .kernel_shape = {2, 2}}))});
+  outputs({onnx.relu(onnx.max_pool(input("image", {b, 3, 9, 9}),
+                                   {.ceil_mode = 1, .kernel_shape = {2, 2}, .strides = {2, 2}}))});
   lower(model, cuda, {.opset = 23});
   const std::vector<OnCpu> found = nodes_on_cpu(model, cuda, 23);
   ASSERT_EQ(found.size(), 1U);

@@ -55,6 +55,35 @@ def test_both_ways_are_in_the_model(shapes):
         assert_same(made, model, (torch.randn(rows, 4), torch.rand(rows) > share))
 
 
+class Masked(torch.nn.Module):
+    """Of torch.vmap, ahead of questions and in the ways behind them."""
+
+    def forward(self, x, n):
+        places = torch.arange(x.shape[0])
+
+        def far(first, second):
+            return first - second > n
+
+        mask = torch.vmap(torch.vmap(far, (None, 0)), (0, None))(places, places)
+        if n.item() > 2:
+            x = x * mask.sum(1, keepdim=True)
+        if x.sum().item() > 0:
+            return torch.vmap(lambda row: row + row.sum())(x), mask
+        return x - 1, mask
+
+
+def test_mapped_functions_ahead_of_branches():
+    made = sardonyx.export(
+        Masked(),
+        (torch.randn(5, 2), torch.tensor(1)),
+        dynamic_shapes=({0: "rows"}, None),
+        capture="quick",
+    )
+    for seed, number in itertools.product(range(4), (0, 1, 3)):
+        torch.manual_seed(seed)
+        assert_same(made, Masked(), (torch.randn(4 + seed, 2), torch.tensor(number)))
+
+
 def by_number(x, n):
     return x * 2 if n.item() >= 3 else x - 1
 

@@ -3,6 +3,7 @@ fake-tensor tracing, with a warning. Models that ask data where nothing answers 
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -35,6 +36,13 @@ class Repeats(torch.nn.Module):
             for _ in range(count):
                 x = x * 2
         return x
+
+
+class Squeezed(torch.nn.Module):
+    """Of images of three to five rows."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.avg_pool2d(x, (3, 2)).squeeze(2).transpose(1, 2)
 
 
 def no_export(*_: Any, **__: Any) -> Any:
@@ -79,3 +87,28 @@ def test_draft_export_is_not_tried_where_data_decides(monkeypatch: pytest.Monkey
     inputs = (torch.randn(5, 3), torch.tensor([2, 3]))
     with pytest.raises(sardonyx.errors.CaptureError, match="DataDependent"):
         sardonyx.export(Repeats(), inputs)
+
+
+@pytest.mark.parametrize("shapes", [({0: "n", 2: AUTO, 3: "w"},), "auto"])
+def test_automatic_sizes_behind_an_axis_that_squeeze_removes_are_the_examples(
+    shapes: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.export, "export", no_export)
+    model = Squeezed()
+    warned = pytest.warns(sardonyx.errors.SpecializationWarning, match="dimension 2")
+    with nullcontext() if shapes == "auto" else warned:
+        program = sardonyx.export(model, (torch.randn(2, 4, 3, 10),), dynamic_shapes=shapes)
+    dims = program.model_proto.graph.input[0].type.tensor_type.shape.dim
+    assert [bool(dim.dim_param) for dim in dims] == [True, False, False, True]
+    session = ort.InferenceSession(program.model_proto.SerializeToString())
+    for size in ((2, 4, 3, 10), (1, 4, 3, 5)):
+        x = torch.randn(size)
+        (found,) = session.run(None, {"x": x.numpy()})
+        torch.testing.assert_close(torch.from_numpy(found), model(x))
+
+
+def test_other_sizes_behind_an_axis_that_squeeze_removes_are_rejected() -> None:
+    with pytest.raises(sardonyx.errors.CaptureError, match="removes axis 2"):
+        sardonyx.export(
+            Squeezed(), (torch.randn(2, 4, 3, 10),), dynamic_shapes=({2: "h", 3: AUTO},)
+        )

@@ -24,6 +24,7 @@ RUNTIME: Any = "onnxruntime-cuda"
         {"kernel_size": 2},
         {"kernel_size": (1, 3), "stride": (1, 4)},
         {"kernel_size": 5, "stride": 1, "padding": 2},
+        {"kernel_size": 2, "stride": 1, "ceil_mode": True},
         {"kernel_size": (3, 2), "stride": (2, 3), "padding": (1, 0), "dilation": (2, 3)},
     ],
     ids=str,

@@ -28,7 +28,7 @@ from .shapes.dim_names import constant_dims, equal_dims
 from .shapes.dim_spec import Leaf
 from .shapes.dynamic_shapes import DynamicShapes
 from .shapes.example_sizes import check_example
-from .shapes.kept_axes import check_squeezes, kept_axes, symbols_of_ones
+from .shapes.kept_axes import SqueezedAxisError, check_squeezes, kept_axes, symbols_of_ones
 from .shapes.ranges import bounded_dims, is_least_raised
 from .shapes.short_slices import short_chunks, short_slices
 from .shapes.small_results import small_results
@@ -151,7 +151,7 @@ def capture(
                 notes = [*specializations.notes(), *assertions.notes()]
                 is_kept = False
                 if not _is_script(program):
-                    check_squeezes(program)
+                    check_squeezes(program, dynamic.leaves)
                     check_example(program, (args, kwargs), dynamic.leaves)
                     is_kept = bool(kept_axes(program))
                     check_numbers(_whole(program), model, specializations)
@@ -269,6 +269,9 @@ def _quick(
                 # A convolution without padding takes no images below its kernel's size, say.
                 report(f"captured again within the bounds of the model: {error}")
                 shapes, leaves = dynamic.relaxed, dynamic.leaves
+            elif isinstance(error.__cause__, SqueezedAxisError) and error.__cause__.dims:
+                report(f"captured again with the dimensions behind it as in the example: {error}")
+                shapes, leaves = dynamic.without(error.__cause__.dims), dynamic.leaves
             elif dynamic.above_one is not None and _is_of_sizes(error.__cause__):
                 # The model broadcasts a dimension of 1, say. torch.export makes it constant.
                 report(f"captured again with dimensions of 1 as in the example: {error}")
@@ -447,7 +450,8 @@ def _quick_attempt(
         raise _NoSizeLoopsError("no loop goes through a size")
     try:
         check_example(program, (args, kwargs), dynamic.leaves)
-        check_squeezes(program, symbols_of_ones(program, (args, kwargs), dynamic.leaves))
+        ones = symbols_of_ones(program, (args, kwargs), dynamic.leaves)
+        check_squeezes(program, dynamic.leaves, ones)
         notes = _notes_of_sizes(program, dynamic, places, guards)
         notes += short_chunks(program, dynamic.leaves)
     except FixedSizeError as error:

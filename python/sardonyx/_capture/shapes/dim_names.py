@@ -37,8 +37,7 @@ class ConstantDim(NamedTuple):
         if self.axis != SCALAR:
             what = f"dimension {self.axis} of {what}"
         name = f" ('{self.wanted.name}')" if self.wanted.name else ""
-        is_left = policy in (ConstantDimPolicy.LEFT_TO_MODEL, ConstantDimPolicy.MAY_VARY)
-        asked = "may be" if is_left else "was to be"
+        asked = "may be" if policy.is_left_to_model else "was to be"
         where = f", at {self.place}" if self.place else ""
         code, severity = _TOLD[policy]
         return Diagnostic(

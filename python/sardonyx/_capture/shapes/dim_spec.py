@@ -30,6 +30,11 @@ class ConstantDimPolicy(enum.Enum):
     LEFT_TO_MODEL = "warned of, too"  # Dim.AUTO
     MAY_VARY = "noted"  # "auto", which is said of all dimensions
 
+    @property
+    def is_left_to_model(self) -> bool:
+        """Whether nobody asked for the dimension."""
+        return self in (ConstantDimPolicy.LEFT_TO_MODEL, ConstantDimPolicy.MAY_VARY)
+
 
 class NonEmptyDim(str):
     """The name of a dimension that is at least 1."""
@@ -71,12 +76,11 @@ class Leaf:
 
     def above_one(self, value: Any) -> Leaf:
         """The same without the automatic dimensions that are 0 or 1 in the example."""
-        automatic = (ConstantDimPolicy.LEFT_TO_MODEL, ConstantDimPolicy.MAY_VARY)
         kept = {
             axis: wanted
             for axis, wanted in self.dims.items()
             if axis == SCALAR
-            or wanted.policy not in automatic
+            or not wanted.policy.is_left_to_model
             or not is_special(size_of(value, axis))
         }
         return Leaf(self.source, kept)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,12 +41,15 @@ class DynamicShapes:
     `relaxed` lets torch.export specialize dimensions, or make them equal, where it must.
     `above_one` are `shapes` without those that are 0 or 1 in the example and that the user leaves
     to the model: torch.export makes these constant. None where there are none.
+    `without` makes `shapes` without some dynamic dimensions, each the source of its leaf and the
+    axis.
     """
 
     shapes: Any
     leaves: tuple[Leaf, ...]
     relaxed: Any = None
     above_one: Any = None
+    without: Callable[[Collection[tuple[str, int]]], Any] = lambda _: None
 
     @property
     def any_dynamic(self) -> bool:
@@ -112,6 +115,7 @@ def prepare(
     shapes: dict[str, Any] = {}
     relaxed: dict[str, Any] = {}
     above_one: dict[str, Any] = {}
+    hints: dict[str, tuple[TreeSpec, list[str], list[Any]]] = {}
     for name, value in bound.items():
         spec = pytree.tree_structure(value)
         leaves = _all_free(value) if every else leaves_of(spec, given.get(name), name)
@@ -123,11 +127,35 @@ def prepare(
         wanted[name] = [each.left_to_model() for each in made] if every else made
         shapes[name] = shaped_like(spec, [_for_export(leaf, _dim) for leaf in leaves])
         relaxed[name] = shaped_like(spec, [_for_export(leaf, _relaxed_dim) for leaf in leaves])
+        hints[name] = spec, sources, leaves
         larger = [_for_export(_above_one(*each), _dim) for each in zip(leaves, values, strict=True)]
         above_one[name] = shaped_like(spec, larger)
     ordered = tuple(in_call_order(model, args, kwargs, wanted))
     check_names(ordered, pytree.tree_leaves((args, dict(kwargs))))
-    return DynamicShapes(shapes, ordered, relaxed, None if above_one == shapes else above_one)
+
+    def without(dims: Collection[tuple[str, int]]) -> dict[str, Any]:
+        return {
+            name: shaped_like(
+                spec,
+                [
+                    _for_export(_without(leaf, {a for s, a in dims if s == source}), _dim)
+                    for source, leaf in zip(sources, leaves, strict=True)
+                ],
+            )
+            for name, (spec, sources, leaves) in hints.items()
+        }
+
+    larger_alone = None if above_one == shapes else above_one
+    return DynamicShapes(shapes, ordered, relaxed, larger_alone, without)
+
+
+def _without(shape: Any, axes: set[int]) -> Any:
+    """The entry of one leaf without these axes."""
+    if isinstance(shape, Mapping):
+        return {axis: dim for axis, dim in shape.items() if axis not in axes}
+    if isinstance(shape, (list, tuple)):
+        return [None if axis in axes else dim for axis, dim in enumerate(shape)]
+    return shape
 
 
 def _all_free(value: Any) -> list[Any]:

@@ -15,6 +15,20 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 
+class SqueezedAxisError(FixedSizeError):
+    """Axes are kept that PyTorch removes for the example.
+
+    Attributes:
+        dims: the dimensions that the sizes of the axes are made of, by the source of their leaf
+            (`Leaf.source`) and axis, where the model may decide whether these vary. Empty where the
+            user said of one that it does.
+    """
+
+    def __init__(self, diagnostics: Sequence[Diagnostic], dims: frozenset[tuple[str, int]]) -> None:
+        super().__init__(diagnostics)
+        self.dims = dims
+
+
 class KeptAxis(NamedTuple):
     """An axis that squeeze() is asked to remove if its size is 1."""
 
@@ -36,16 +50,34 @@ def kept_axes(program: ExportedProgram) -> list[KeptAxis]:
     return found
 
 
-def check_squeezes(program: ExportedProgram, ones: frozenset[str] = frozenset()) -> None:
-    """FixedSizeError where an axis is kept that is 1 in the example: PyTorch removes it.
+def check_squeezes(
+    program: ExportedProgram, leaves: Sequence[Leaf], ones: frozenset[str] = frozenset()
+) -> None:
+    """SqueezedAxisError where an axis is kept that is 1 in the example: PyTorch removes it.
 
     `ones` are the symbols of sizes that are 1 in the user's example where the capture ran on
     another one.
     """
     kept = kept_axes(program)
-    wrong = [_diagnostic(each) for each in kept if each.is_one or str(each.size) in ones]
+    wrong = [each for each in kept if each.is_one or str(each.size) in ones]
     if wrong:
-        raise FixedSizeError(wrong)
+        raise SqueezedAxisError(list(map(_diagnostic, wrong)), _left_dims(program, leaves, wrong))
+
+
+def _left_dims(
+    program: ExportedProgram, leaves: Sequence[Leaf], kept: Sequence[KeptAxis]
+) -> frozenset[tuple[str, int]]:
+    symbols = {symbol for each in kept for symbol in each.size.node.expr.free_symbols}
+    found: set[tuple[str, int]] = set()
+    for _, value, leaf in named_inputs(program, leaves):
+        shape = getattr(value, "shape", ())
+        for axis, wanted in leaf.dims.items():
+            size = value if axis == SCALAR else shape[axis]
+            if hasattr(size, "node") and symbols & size.node.expr.free_symbols:
+                if axis == SCALAR or not wanted.policy.is_left_to_model:
+                    return frozenset()
+                found.add((leaf.source, axis))
+    return frozenset(found)
 
 
 def symbols_of_ones(

@@ -64,11 +64,18 @@ constexpr DTypeSet kReals =
 // Slices that stand for one MaxPool at most: more of them cost more than copies.
 constexpr std::int64_t kMostSlices = 32;
 
+// Whether there is a window less where the last one would not be whole.
+bool has_whole_windows(const Use& use) {
+  const auto* strides = use.integers("strides");
+  return use.integer("ceil_mode", 0) == 0 || strides == nullptr ||
+         std::ranges::all_of(*strides, [](std::int64_t stride) { return stride == 1; });
+}
+
 // The provider has MaxPool of older opsets alone, and the windows are as many as slices make.
 bool is_maximum_of_slices(const Use& use) {
   const auto* kernel = use.integers("kernel_shape");
   return kernel != nullptr && !has_own_kernel(use.onnx, Op::kMaxPool) && use.outputs == 1 &&
-         use.input(0).has_rank() && use.integer("ceil_mode", 0) == 0 &&
+         use.input(0).has_rank() && has_whole_windows(use) &&
          use.text("auto_pad", "NOTSET") == "NOTSET" &&
          std::accumulate(kernel->begin(), kernel->end(), std::int64_t{0}) <= kMostSlices;
 }

@@ -235,9 +235,6 @@ class _Changes(NamedTuple):
         return cls(at_end, list(changes.values()))
 
 
-_LEFT_TO_MODEL = (ConstantDimPolicy.LEFT_TO_MODEL, ConstantDimPolicy.MAY_VARY)
-
-
 def _left_to_model(inputs: Sequence[Any], leaves: Sequence[Leaf]) -> set[Any]:
     """The symbols of sizes that the model may fix, as the user says it of each of them."""
     left: set[Any] = set()
@@ -246,7 +243,7 @@ def _left_to_model(inputs: Sequence[Any], leaves: Sequence[Leaf]) -> set[Any]:
         for axis, wanted in leaf.dims.items():
             size = value if axis == SCALAR else size_of(value, axis)
             if hasattr(size, "node"):
-                known = left if wanted.policy in _LEFT_TO_MODEL else others
+                known = left if wanted.policy.is_left_to_model else others
                 known |= size.node.expr.free_symbols
     return left - others
 

@@ -389,7 +389,7 @@ class FunctionObserver(modes.FunctionMode):
         if name in _BEHIND_OPERATORS:
             raise DeclinedError(f"the model calls {name}()")
         if getattr(func, "__module__", "") == modes.TRANSFORMS:
-            return self._recorder.mapping.called(func, args)
+            return self._recorder.mapping.called(func, args, self._recorder.calls)
         if func is torch.Tensor.requires_grad_:
             self._recorder.make_leaf(args[0])
         if func in MARKS:

@@ -7,7 +7,8 @@ is hidden in them is known by levels, and put back where a result leaves the fun
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -15,6 +16,9 @@ from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.meta.results import ResultFactory, dims_of, steps_of
 from sardonyx._capture.meta_tracer.meta.tensor import QuickTensor
 from sardonyx._torch_private.operators import schema_of
+
+if TYPE_CHECKING:
+    from sardonyx._capture.meta_tracer.control_flow.repeated_calls import CallHistory
 
 
 class VmapLevels:
@@ -32,11 +36,20 @@ class VmapLevels:
         """Whether a mapped function runs."""
         return bool(self._sizes)
 
-    def called(self, func: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    def called(self, func: Callable[..., Any], args: tuple[Any, ...], calls: CallHistory) -> Any:
         """What one of torch.func's own functions gives. Declines all but torch.vmap's."""
         rule = _RULES.get(func.__name__)
         if rule is None:
             raise DeclinedError("the model takes derivatives")
+        if rule in (VmapLevels.hide, VmapLevels.show):
+            return calls.result(func, partial(self._written, rule, func, args))
+        given = rule(self, *args)  # levels open and close in each run
+        calls.result(func, partial(self._write, func, args, given))
+        return given
+
+    def _written(
+        self, rule: Callable[..., Any], func: Callable[..., Any], args: tuple[Any, ...]
+    ) -> Any:
         given = rule(self, *args)
         self._write(func, args, given)
         return given
