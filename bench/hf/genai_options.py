@@ -6,7 +6,9 @@
 Each architecture is made once and exported with each option of `OPTIONS`. The 20 greedy tokens of
 onnxruntime-genai are compared with eager PyTorch's, for one sequence and for two. Where they
 differ, PyTorch's own logits decide: a difference at scores that are nearer to each other than the
-option rounds is a tie, any other is wrong. With `int4`, PyTorch has the dequantized weights; a
+option rounds is a tie, any other is wrong. It is a tie, too, where PyTorch gives these tokens once
+its top-k takes the first of equal values, whose order PyTorch does not define, and where its own
+float16 moves the scores as far apart. With `int4`, PyTorch has the dequantized weights; a
 difference that is gone once the file's own products leave activations in float is "unsure".
 """
 
@@ -27,7 +29,8 @@ from sardonyx._base.choices import Runtime
 
 from .checkpoints import architectures, headline, make_checkpoint
 from .sweeping import prepare_libraries, sweep_parser
-from .trial import PROMPT, STEPS, end_tokens, generated_in_genai, until_end
+from .ties import FirstOfEqual, in_float16
+from .trial import PROMPT, STEPS, batches, end_tokens, generated_in_genai, until_end
 
 if TYPE_CHECKING:
     import torch
@@ -82,7 +85,7 @@ def _run(options: argparse.Namespace) -> None:
     run_each(
         names[: options.most],
         lambda name: _try(name, chosen, records, options.again),
-        lambda name, why: _record(records, name, {"none": {"status": "failed", "reason": why}}),
+        lambda name, why: _record_end(records, name, chosen, why),
         options.jobs,
         options.limit,
     )
@@ -117,6 +120,12 @@ def _try(name: str, chosen: list[str], records: Path, again: bool) -> None:
                 return
 
 
+def _record_end(records: Path, name: str, chosen: list[str], why: str) -> None:
+    """Of a process that ended before all options were tried: at the first of those."""
+    left = [option for option in chosen if option not in _recorded(records, name)]
+    _record(records, name, {left[0]: {"status": "failed", "reason": why}} if left else {})
+
+
 def _came_of(folder: Path, out: Path, model: Any, option: str) -> dict[str, Any]:
     import copy
 
@@ -141,14 +150,30 @@ def _came_of(folder: Path, out: Path, model: Any, option: str) -> dict[str, Any]
             return {"status": "unsure", "reason": f"weights in another form: {others[:3]}"}
     try:
         came = _compared(reference, out, OPTIONS[option].rounding)
+        if came["status"] == "wrong":
+            came = _explained(reference, out, option) or came
         if came["status"] == "wrong" and _leave_activations_in_float(out):
             exact = _compared(reference, out, OPTIONS["none"].rounding)
+            if exact["status"] == "wrong":
+                exact = _explained(reference, out, "none") or exact
             if exact["status"] in ("right", "tie"):
                 reason = f"{came['reason']}; {exact['status']} with activations in float"
                 came = {"status": "unsure", "reason": reason}
         return came
     except Exception as error:
         return {"status": "failed", "reason": headline(error)}
+
+
+def _explained(reference: Any, out: Path, option: str) -> dict[str, Any] | None:
+    """A tie that shows in what else PyTorch gives; None where there is none."""
+    rounding = OPTIONS[option].rounding
+    with FirstOfEqual():
+        came = _compared(reference, out, rounding)
+    if came["status"] != "wrong":
+        return {"status": "tie", "reason": "equal values in PyTorch's top-k"}
+    if "fp16" in option:
+        came = _compared(reference, out, rounding, in_float16(reference))
+    return None if came["status"] == "wrong" else came
 
 
 def _leave_activations_in_float(out: Path) -> bool:
@@ -190,7 +215,8 @@ def _taking_values(values: list[DequantizedValues]) -> Any:
     return mock.patch.object(Job, "_watch_values", take)
 
 
-def _compared(model: Any, out: Path, rounding: float) -> dict[str, Any]:
+def _compared(model: Any, out: Path, rounding: float, rounded: Any = None) -> dict[str, Any]:
+    """`rounded`: the model in the type of the option, by which scores differ as they may."""
     import torch
 
     from sardonyx.hf.base.example import token_ids
@@ -198,14 +224,14 @@ def _compared(model: Any, out: Path, rounding: float) -> dict[str, Any]:
 
     ends = end_tokens(out)
     ties = []
-    for batch in (1, 2):
+    for batch in batches(out):
         ids = token_ids(model.config, batch, PROMPT, seed=batch)
         got = generated_in_genai(out, ids)
         found = []
         for reference in (greedy, greedy_with_cache):
             wanted = reference(model, ids, torch.ones_like(ids), STEPS).tolist()
             rows = zip((until_end(ends, row) for row in wanted), got, strict=True)
-            found.append([_gap(model, text, row) for text, row in rows])
+            found.append([_gap(model, text, row, rounded) for text, row in rows])
             if not any(found[-1]):
                 break
         gaps = min(found, key=lambda rows: max((row[0] for row in rows if row), default=0.0))
@@ -217,17 +243,27 @@ def _compared(model: Any, out: Path, rounding: float) -> dict[str, Any]:
     return {"status": "tie" if ties else "right", "reason": "; ".join(ties)}
 
 
-def _gap(model: torch.nn.Module, text: list[int], row: list[int]) -> tuple[float, int] | None:
+def _gap(
+    model: torch.nn.Module, text: list[int], row: list[int], rounded: torch.nn.Module | None
+) -> tuple[float, int] | None:
     """How far apart PyTorch's scores of both texts are at the first token at which they differ, in
-    standard deviations of its logits, and where that is. None where they do not differ."""
-    import torch
-
-    from sardonyx.hf.base.parts import accepted, fixed_arguments
-
+    standard deviations of its logits, and where that is. None where they do not differ. No more
+    than nothing where the rounded model's scores differ from the model's by as much."""
     places = [n for n, (a, b) in enumerate(zip(text, row, strict=False)) if a != b]
     if not places:
         return None if len(row) >= len(text) else (float("inf"), len(row))
     place = places[0]
+    apart = _apart(model, text, row, place)
+    if rounded is not None and abs(_apart(rounded, text, row, place) - apart) >= abs(apart):
+        return 0.0, place
+    return abs(apart), place
+
+
+def _apart(model: torch.nn.Module, text: list[int], row: list[int], place: int) -> float:
+    import torch
+
+    from sardonyx.hf.base.parts import accepted, fixed_arguments
+
     ids = torch.tensor([text[:place]])
     given = {
         "input_ids": ids,
@@ -239,7 +275,7 @@ def _gap(model: torch.nn.Module, text: list[int], row: list[int]) -> tuple[float
         feed = {name: value for name, value in given.items() if name in taken}
         result = model(**feed, **fixed_arguments(model))
     logits = result.logits[0, -1].float()
-    return float((logits[text[place]] - logits[row[place]]).abs() / logits.std()), place
+    return float((logits[text[place]] - logits[row[place]]) / logits.std())
 
 
 def _record(records: Path, name: str, facts: dict[str, Any]) -> None:

@@ -104,11 +104,8 @@ def _left_out(notes: list[str]) -> list[str]:
 
 def _in_genai(folder: Path, out: Path) -> dict[str, Any]:
     """Greedy tokens of onnxruntime-genai compared with eager PyTorch's."""
-    settings = json.loads((out / "genai_config.json").read_text())
-    # The runtime passes prompts in pieces for one sequence alone.
-    batches = (1,) if "chunk_size" in settings["search"] else (1, 2)
     try:
-        wrong = [text for batch in batches if (text := _differs(folder, out, batch))]
+        wrong = [text for batch in batches(out) if (text := _differs(folder, out, batch))]
     except Exception as error:
         return {"status": "failed", "reason": f"{type(error).__name__}: {error}"[:3000]}
     kind = next(
@@ -146,6 +143,13 @@ def _differs(folder: Path, out: Path, batch: int) -> tuple[str, str] | None:
     is_unsure = differs_from_itself(model, {"ids": ids, "mask": mask}, max(counts), never=[])
     text = f"of {STEPS} greedy tokens, {max(counts)} are PyTorch's at batch {batch}"
     return ("unsure" if is_unsure else "wrong"), text
+
+
+def batches(out: Path) -> tuple[int, ...]:
+    """The numbers of sequences that the runtime takes at a time: it passes prompts in pieces for
+    one alone."""
+    settings = json.loads((out / "genai_config.json").read_text(encoding="utf-8"))
+    return (1,) if "chunk_size" in settings["search"] else (1, 2)
 
 
 def end_tokens(out: Path) -> list[int]:

@@ -125,6 +125,26 @@ def test_what_does_not_fit_is_listed_and_nothing_is_written(base: Path, tmp_path
     assert not (tmp_path / "out").exists()
 
 
+def test_matrices_of_another_rank_are_rejected(base: Path, tmp_path: Path) -> None:
+    model = transformers.AutoModelForCausalLM.from_pretrained(base)
+    rank = {"rank_pattern": {"q_proj": 4}}
+    fits = _adapter(tmp_path / "fits", ["q_proj"], 4, model, r=8, **rank)
+    sardonyx.hf.export(base, tmp_path / "out", adapters=[fits])
+    odd = _adapter(tmp_path / "odd", ["v_proj"], 4, model, r=8, **rank)
+    with pytest.raises(OnnxExporterError, match=r"of rank 4 for .*v_proj, .*of rank 8"):
+        sardonyx.hf.export(base, tmp_path / "other", adapters=[odd])
+    from safetensors.torch import load_file
+
+    torn = _adapter(tmp_path / "torn", ["v_proj"], 4, model)
+    tensors = load_file(torn / "adapter_model.safetensors")
+    name = next(each for each in tensors if ".lora_A." in each)
+    tensors[name] = tensors[name][:2].clone()
+    save_file(tensors, torn / "adapter_model.safetensors")
+    with pytest.raises(OnnxExporterError, match="do not fit each other"):
+        sardonyx.hf.export(base, tmp_path / "other", adapters=[torn])
+    assert not (tmp_path / "other").exists()
+
+
 @pytest.mark.parametrize(
     "settings",
     [{"lora_alpha": None}, {"alpha_pattern": {"(": 3}}, {"alpha_pattern": [1]}],

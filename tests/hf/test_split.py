@@ -129,6 +129,25 @@ def test_genai_passes_no_cache_between_files(tmp_path: Path) -> None:
         sardonyx.hf.export(folder, tmp_path / "other", runtime="onnxruntime-genai", split=2)
 
 
+def test_genai_keeps_both_states_of_a_layer(tmp_path: Path) -> None:
+    """A short convolution has one state, and an empty other one that nothing reads."""
+    torch.manual_seed(0)
+    config = transformers.Lfm2Config(
+        hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, vocab_size=100, max_position_embeddings=64,
+        layer_types=["conv", "full_attention"],
+    )  # fmt: skip
+    folder = saved(transformers.Lfm2ForCausalLM(config).eval(), tmp_path / "model")
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    out = tmp_path / "out"
+    report = sardonyx.hf.export(folder, out, split=2, runtime="onnxruntime-genai", verify=True)
+    assert report.verified["equal"] == report.verified["tokens"]
+    states = {f"past_key_values.0.{kind}_state" for kind in ("conv", "recurrent")}
+    assert states <= set(report.parts[1].inputs)
+    for batch in (1, 2):
+        assert_its_tokens(model, out, batch)
+
+
 def test_genai_passes_whole_prompts_to_the_first_file(tmp_path: Path) -> None:
     """Mamba's code takes one token at a time."""
     config = transformers.MambaConfig(

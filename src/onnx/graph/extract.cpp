@@ -13,6 +13,14 @@
 namespace sardonyx::onnx {
 namespace {
 
+void set_type_of(ValueInfo& made, const ValueInfo& value) {
+  made.type_kind = value.type_kind;
+  made.dtype = value.dtype;
+  made.has_rank = value.has_rank;
+  made.shape = value.shape;
+  made.is_complex = value.is_complex;
+}
+
 class Extraction {
  public:
   // `of_constants`: nodes that come along where they are read.
@@ -48,11 +56,7 @@ class Extraction {
   // Values of the new model bear the same names: they come from scopes in which those were unique.
   ValueInfo* like(const ValueInfo& value, const Graph* graph) {
     ValueInfo* made = made_->declare_value(value.name, graph);
-    made->type_kind = value.type_kind;
-    made->dtype = value.dtype;
-    made->has_rank = value.has_rank;
-    made->shape = value.shape;
-    made->is_complex = value.is_complex;
+    set_type_of(*made, value);
     made->graph = made_->graph;
     copies_[&value] = made;
     return made;
@@ -199,6 +203,26 @@ void put_first(std::vector<ValueInfo*>& values, const std::vector<ValueInfo*>& f
   std::ranges::stable_sort(values, {}, place);
 }
 
+// Gives each input that no node reads to the first stage that has the input before it: runtimes ask
+// for both states of a layer, also where one of them is empty.
+void add_unread_inputs(const Model& model, std::span<const std::unique_ptr<Model>> stages) {
+  std::unordered_map<std::string_view, Model*> first;
+  for (const std::unique_ptr<Model>& stage : stages)
+    for (const ValueInfo* input : stage->graph->inputs) first.emplace(input->name, stage.get());
+  Model* stage = stages.front().get();
+  for (const ValueInfo* input : model.graph->inputs) {
+    if (const auto found = first.find(input->name); found != first.end()) {
+      stage = found->second;
+      continue;
+    }
+    ValueInfo* made = stage->declare_value(input->name, stage->graph);
+    set_type_of(*made, *input);
+    made->graph = stage->graph;
+    made->initial = input->initial;
+    stage->graph->inputs.push_back(made);
+  }
+}
+
 // Which layer of those in `path` the node comes from.
 std::optional<std::size_t> layer_of(const Node& node, const std::string& path) {
   if (node.origin == nullptr) return std::nullopt;
@@ -241,7 +265,10 @@ std::vector<std::unique_ptr<Model>> split(const Model& model, std::span<const st
     const std::span<ValueInfo* const> further =
         is_last ? std::span<ValueInfo* const>(handed_out) : std::span<ValueInfo* const>();
     made.push_back(Extraction(model, &of_constants).run(std::move(nodes[stage]), {}, further));
-    Graph& graph = *made.back()->graph;
+  }
+  add_unread_inputs(model, made);
+  for (const std::unique_ptr<Model>& each : made) {
+    Graph& graph = *each->graph;
     put_first(graph.inputs, model.graph->inputs);
     std::vector<ValueInfo*> outputs = graph.outputs;
     put_first(outputs, model.graph->outputs);

@@ -19,9 +19,9 @@ std::unique_ptr<Model> extract(const Model& model, std::size_t begin, std::size_
 
 // Splits a model into `stages` models that are run one after another: `stage_of` has the stage of
 // each node of the main graph. No node may read what a later stage makes. Inputs and outputs of the
-// model come first, in its order; then those that pass from one stage to another, by name. What is
-// computed of constants alone, such as a dequantized weight, is computed in each stage that reads
-// it. Weights share their data.
+// model come first, in its order; then those that pass from one stage to another, by name. An input
+// that no node reads is where the one before it is. What is computed of constants alone, such as a
+// dequantized weight, is computed in each stage that reads it. Weights share their data.
 std::vector<std::unique_ptr<Model>> split(const Model& model, std::span<const std::size_t> stage_of,
                                           std::size_t stages);
 

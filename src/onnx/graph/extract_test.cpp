@@ -46,6 +46,7 @@ std::string names(const std::vector<ValueInfo*>& values) {
 TEST(SplitTest, HasAStageBeforeTheLayersAndOneAfterThem) {
   Layers graph;
   const Value mask = graph.input("mask", {2}), ids = graph.input("ids", {2});
+  graph.input("unread", {2});
   Value x = graph.of("model.embed", ids);
   for (int layer = 0; layer < 4; ++layer) {
     x = graph.of("model.layers." + std::to_string(layer) + ".mlp", x);
@@ -60,7 +61,7 @@ TEST(SplitTest, HasAStageBeforeTheLayersAndOneAfterThem) {
   const auto parts = split(graph.model, stages, 4);
   ASSERT_EQ(parts.size(), 4U);
   for (const auto& part : parts) verify(*part);
-  EXPECT_EQ(names(parts[0]->graph->inputs), "ids ");
+  EXPECT_EQ(names(parts[0]->graph->inputs), "ids unread ");
   EXPECT_EQ(names(parts[1]->graph->inputs), names(parts[0]->graph->outputs));
   EXPECT_EQ(names(parts[2]->graph->inputs), "mask " + names(parts[1]->graph->outputs));
   EXPECT_EQ(names(parts[3]->graph->outputs), "y ");

@@ -149,10 +149,18 @@ def _layers(folder: Path, settings: Mapping[str, Any]) -> dict[str, AdaptedLayer
             shapes = {side: weight.dims for side, weight in both.items()}
             problems.append(f"{folder} has for {path} {shapes}, which do not fit each other")
             continue
+        rank = both["A"].dims[0]
         try:
-            scale = _scale(path, both["A"].dims[0], settings)
+            expected = _by_pattern(path, settings.get("rank_pattern"), settings.get("r", rank))
+            scale = _scale(path, rank, settings)
         except (TypeError, ValueError, AttributeError, re.error) as error:
             raise _refusal([f"{folder / CONFIG} has no scale for {path}: {error}"]) from error
+        if expected != rank:
+            problems.append(
+                f"{folder} has matrices of rank {rank} for {path}, and by its {CONFIG} they are of "
+                f"rank {expected}"
+            )
+            continue
         layers[path] = AdaptedLayer(both["A"], both["B"], scale)
     if problems or not layers:
         raise _refusal(problems or [f"{folder}/{WEIGHTS} has no LoRA matrices"])
@@ -160,13 +168,17 @@ def _layers(folder: Path, settings: Mapping[str, Any]) -> dict[str, AdaptedLayer
 
 
 def _scale(path: str, rank: int, settings: Mapping[str, Any]) -> float:
-    """alpha / rank, or alpha / sqrt(rank); a pattern is the end of a path, as in peft."""
-    alpha = settings.get("lora_alpha", 8)
-    for pattern, value in (settings.get("alpha_pattern") or {}).items():
-        if re.match(rf"(.*\.)?({pattern})$", path):
-            alpha = value
-            break
+    """alpha / rank, or alpha / sqrt(rank)."""
+    alpha = _by_pattern(path, settings.get("alpha_pattern"), settings.get("lora_alpha", 8))
     return float(alpha) / (math.sqrt(rank) if settings.get("use_rslora") else rank)
+
+
+def _by_pattern(path: str, patterns: Mapping[str, Any] | None, default: Any) -> Any:
+    """The value of the first pattern that is the end of a path, as in peft."""
+    for pattern, value in (patterns or {}).items():
+        if re.match(rf"(.*\.)?({pattern})$", path):
+            return value
+    return default
 
 
 def _misfits(adapter: Adapter, folder: Path, model: torch.nn.Module) -> list[str]:

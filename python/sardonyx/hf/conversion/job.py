@@ -418,7 +418,8 @@ class Job:
                 f"onnxruntime-genai does not run {type(model).__name__}: {reason}",
                 "--runtime onnxruntime exports it for ONNX Runtime itself",
             )
-        report.notes += genai.notes(program._native)
+        takes_positions = "position_ids" in part.inputs
+        report.notes += genai.notes(program._native, model.config, takes_positions)
         file, runtime = f"{part.name}.onnx", self._target.runtime
         stages = [each for each in report.parts if each.file in report.pipeline]
         genai.write_genai_config(

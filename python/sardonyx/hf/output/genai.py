@@ -244,20 +244,38 @@ def _number(config: Any, name: str) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def notes(model: _native.Model) -> list[str]:
-    """What the runtime cannot do with the model that it does with others."""
-    found = []
+def notes(model: _native.Model, config: Any, takes_positions: bool) -> list[str]:
+    """What the runtime cannot do with the model that it does with others. `takes_positions`:
+    whether the model has position_ids as it was captured."""
     if takes_one_token(model):
-        found.append(
+        text = (
             "onnxruntime-genai runs it for one sequence at a time, and passes prompts token by "
             "token: the model's own code takes one token at a time"
         )
-    elif any(is_state(name) for name, _, _ in model.inputs):
-        found.append(
-            "prompts of one batch must be of one length: onnxruntime-genai fills shorter ones at "
-            "the end, and states take in what fills them"
-        )
-    return found
+        return [text]
+    if why := _why_of_one_length(model, config, takes_positions):
+        text = "prompts of one batch must be of one length"
+        return [f"{text}: onnxruntime-genai fills shorter ones at the end, and {why}"]
+    return []
+
+
+def _why_of_one_length(model: _native.Model, config: Any, takes_positions: bool) -> str:
+    """What becomes of the places that the runtime fills; empty where they have no effect."""
+    if any(is_state(name) for name, _, _ in model.inputs):
+        return "states take in what fills them"
+    if any(name == "logits" and (shape or [])[1:2] == [1] for name, _, shape in model.outputs):
+        return "the logits are those of the last place"
+    if not takes_positions:
+        return "the model, which takes no position_ids, may count what fills them"
+    if not shares_cache(model) and _has_windows(config):
+        return "the windows of its attention count what fills them"
+    return ""
+
+
+def _has_windows(config: Any) -> bool:
+    """Whether some layers attend to the last tokens alone: "sliding_window", "window_size"."""
+    values = config.get_text_config().to_dict()
+    return any("window" in name and type(value) is int for name, value in values.items())
 
 
 def _special_tokens(config: Any, generation: Any) -> dict[str, int | list[int]]:
