@@ -99,6 +99,33 @@ def writes_to_its_items(x):
     return y
 
 
+def adds_in_place(x):
+    total = torch.zeros(x.shape[1])
+    same = total
+    for row in x:
+        total += row
+    return total * 2 + same
+
+
+def adds_to_a_column(x):
+    y = x.clone()
+    first = y[:, :1]
+    for i in range(x.shape[0]):
+        first[i] += i
+        y[i] *= 2
+    return y, first
+
+
+def joins_branches(x):
+    y, low = torch.zeros_like(x), torch.zeros(())
+    for i, row in enumerate(x):
+        if row.sum() > 0:
+            y[i] = row
+        else:
+            low = low + row.sum()
+    return y + low
+
+
 LOOPS = {
     each.__name__: each
     for each in (
@@ -112,6 +139,8 @@ LOOPS = {
         goes_on,
         branch_behind,
         writes_to_its_items,
+        adds_in_place,
+        joins_branches,
     )
 }
 
@@ -141,6 +170,11 @@ def test_a_loop_over_a_size_is_a_loop(name):
     for rows, columns in SIZES:
         x = torch.randn(rows, columns)
         assert difference(program(x)[0], model(x)) is None, (rows, columns)
+
+
+def test_a_loop_that_writes_to_two_views_of_a_tensor_is_none():
+    with pytest.raises(sardonyx.OnnxExporterError, match="for i in range"):
+        exported(Loop(adds_to_a_column))
 
 
 def test_a_loop_that_need_not_be_one_is_none():

@@ -202,6 +202,28 @@ def test_what_a_model_asks_for_is_made_as_its_documentation_says() -> None:
     assert asked_for(better, raised.value, model, config) is None
 
 
+class _OfVideosWithSound(torch.nn.Module):
+    def forward(
+        self,
+        input_values: torch.Tensor,
+        pixel_values_videos: torch.Tensor | None = None,
+        padding_mask_videos: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        return input_values.mean() + pixel_values_videos.shape[1]  # type: ignore[union-attr]
+
+
+def test_what_a_model_reads_without_a_check_is_made_too() -> None:
+    model, config = _OfVideosWithSound(), PretrainedConfig()
+    example = noise("input_values", (1, 3200), {0: BATCH})
+    inputs = example.make(2, 12)
+    with pytest.raises(AttributeError) as raised:
+        model(**inputs)
+    better = asked_for(example, raised.value, model, config)
+    assert better is not None
+    assert better.make(2, 12).keys() == {"input_values", "pixel_values_videos"}
+    model(**better.make(2, 12))
+
+
 def test_nothing_known_of_the_time_has_no_width() -> None:
     class Model(torch.nn.Module):
         def forward(

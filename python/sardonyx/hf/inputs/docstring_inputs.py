@@ -75,13 +75,31 @@ _ASKED = re.compile(
 )
 
 
+# What Python says where the code reads an input that it was not given.
+_WITHOUT = re.compile(r"'NoneType' object (?:has no attribute|is not subscriptable)")
+
+
 def asked_for(example: Example, error: Exception, model: Any, config: Any) -> Example | None:
     """The example with the documented input that the error asks for."""
     found = _ASKED.search(str(error))
+    if found is None and _WITHOUT.match(str(error)):
+        return next(_with_others(example, model, config), None)
     name = "" if found is None else found["input"] or found["argument"]
     if not name or name in example.dims or name not in inspect.signature(model.forward).parameters:
         return None
     return next(_examples(_documented(model, name), config, example), None)
+
+
+def _with_others(example: Example, model: Any, config: Any) -> Iterator[Example]:
+    """The example with the documented inputs that it has not: a video, to what has its sound."""
+    names = (
+        name
+        for name in inspect.signature(model.forward).parameters
+        if name not in example.dims and "mask" not in name and not _NOT_NEEDED.search(name)
+    )
+    others = [each for name in names for each in _documented(model, name)[:1]]
+    if others:
+        yield from _examples(others, config, example)
 
 
 def documented_size(model: Any, config: Any, name: str, axis: int) -> int | None:

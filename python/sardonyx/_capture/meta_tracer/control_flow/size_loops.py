@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
-from sardonyx._capture.meta_tracer.meta.aliases import roots
+from sardonyx._capture.meta_tracer.meta.aliases import roots, written
 from sardonyx._capture.meta_tracer.tracer.autocast_regions import finish
 from sardonyx._capture.meta_tracer.tracer.tracer import Recorder
 from sardonyx._capture.patches.size_loops import UNSET, Items, State
-from sardonyx._torch_private import pytree
+from sardonyx._torch_private import operators, pytree
 
 from .branch_exploration import BranchExplorer
 from .closures import keeping_objects
 from .higher_order_ops import TracedBody, given_to, looped
 from .repeated_calls import CallHistory
+from .scopes import Scope
 
 _LOOP = "a loop over a dynamic size"
 
@@ -40,13 +41,42 @@ class SizeLoops:
 
     def _recorded(self, over: Items, body: Callable[..., State], before: State) -> State:
         recorder = self._recorder
-        if recorder.mapping.is_open or torch.is_grad_enabled():
+        is_in_region = torch.is_grad_enabled() or torch.is_autocast_enabled("cpu")
+        if recorder.mapping.is_open or is_in_region:
             raise DeclinedError("a loop over a dynamic size in a region of its own")
         names = [name for name, value in before.items() if _is_carried(value)]
-        carried_inputs = [0, *(before[name] for name in names)]
-        number = recorder.fake_kernels.number
-        carried = [number() if isinstance(x, (int, torch.SymInt)) else x for x in carried_inputs]
-        index = carried[0]
+        while True:
+            rebound: set[str] = set()
+            carried_inputs = [0, *(before[name] for name in names)]
+            carried = [self._carried(each) for each in carried_inputs]
+            step = self._step(over, body, before, names=names, carried=carried, rebound=rebound)
+            assigned = [name for name in names if name in rebound or not _is_tensor(before[name])]
+            if assigned == names:
+                break
+            names = assigned  # the others are tensors that the body writes to in place
+        nodes = [recorder.graph_argument(each) for each in carried_inputs]
+        _check_writes(step.scope, nodes)
+        going = self._condition(carried[0] < over.count, carried)
+        results = looped(recorder, carried_inputs, carried, going, step)
+        after = {**before, **dict(zip(names, results[1:], strict=True))}
+        return {name: after[name] for name in before}
+
+    def _carried(self, before: Any) -> Any:
+        is_number = isinstance(before, (int, torch.SymInt))
+        return self._recorder.fake_kernels.number() if is_number else before
+
+    def _step(
+        self,
+        over: Items,
+        body: Callable[..., State],
+        before: State,
+        *,
+        names: Sequence[str],
+        carried: Sequence[Any],
+        rebound: set[str],
+    ) -> TracedBody:
+        """The body of the loop. `rebound` gets the names that have another object at its end."""
+        recorder, index = self._recorder, carried[0]
         torch._check(index >= 0)
         torch._check(index < over.count)
         around, recorder.calls = recorder.calls, CallHistory()
@@ -55,21 +85,14 @@ class SizeLoops:
                 given = [given_to(scope, each) for each in carried]
                 values = {**before, **dict(zip(names, given[1:], strict=True))}
                 leaves, _ = self._branches.given_in_body(
-                    lambda: self._run(over.item(index), body, values, names)
+                    lambda: _run(over.item(index), body, values, names, rebound)
                 )
                 leaves = [index + 1, *map(self._apart, leaves)]
                 recorder.graph.output(tuple(recorder.graph_argument(each) for each in leaves))
                 finish(recorder.graph)
         finally:
             recorder.calls = around
-        step = TracedBody(scope, leaves, pytree.tree_flatten(tuple(leaves))[1])
-        going = self._condition(index < over.count, carried)
-        results = looped(recorder, carried_inputs, carried, going, step)
-        return {
-            **dict.fromkeys(before, UNSET),
-            **_kept(before),
-            **dict(zip(names, results[1:], strict=True)),
-        }
+        return TracedBody(scope, leaves, pytree.tree_flatten(tuple(leaves))[1])
 
     def _condition(self, is_within: Any, carried: Sequence[Any]) -> TracedBody:
         recorder = self._recorder
@@ -78,15 +101,6 @@ class SizeLoops:
                 given_to(scope, each)
             recorder.graph.output((recorder.graph_argument(is_within),))
         return TracedBody(scope, [is_within], None)
-
-    def _run(
-        self, item: Any, body: Callable[..., State], values: State, names: list[str]
-    ) -> tuple[list[Any], Any]:
-        after = body(item, *values.values())
-        for name, value in _kept(values).items():
-            if name not in names and not _is_unchanged(value, after.get(name, UNSET)):
-                raise DeclinedError(f"a loop over a dynamic size changes {name!r}, no tensor")
-        return pytree.tree_flatten([after.get(name, UNSET) for name in names])
 
     def _apart(self, leaf: Any) -> Any:
         """A result that lies in no memory of what the body was given."""
@@ -97,14 +111,58 @@ class SizeLoops:
         return leaf.clone() if is_given else leaf
 
 
+def _run(
+    item: Any,
+    body: Callable[..., State],
+    values: State,
+    names: Sequence[str],
+    rebound: set[str],
+) -> tuple[list[Any], Any]:
+    after = body(item, *values.values())
+    for name, value in values.items():
+        now = after.get(name, UNSET)
+        if name in names:
+            rebound |= {name} if now is not value else set()
+        elif value is not UNSET and not _is_unchanged(value, now):
+            raise DeclinedError(f"a loop over a dynamic size changes {name!r}, no tensor")
+    return pytree.tree_flatten([after.get(name, UNSET) for name in names])
+
+
+def _check_writes(scope: Scope, carried: Sequence[Any]) -> None:
+    """Declines a body that writes to memory which it also has in another way."""
+    placeholders = [node for node in scope.graph.nodes if node.op == "placeholder"]
+    given = dict(zip(placeholders, carried, strict=False)) | {
+        placeholder: node for node, placeholder in scope.read.items()
+    }
+    tensors = {each: node for each, node in given.items() if isinstance(node, torch.fx.Node)}
+    for each in _written(scope.graph) & tensors.keys():
+        own = roots(tensors[each])
+        others = (node for other, node in tensors.items() if other is not each)
+        if any(own & roots(node) for node in others):
+            raise DeclinedError("a loop over a dynamic size writes to two views of a tensor")
+
+
+def _written(graph: torch.fx.Graph) -> set[torch.fx.Node]:
+    """The placeholders that calls may write to."""
+    found: set[torch.fx.Node] = set()
+    for node in graph.nodes:
+        schema = operators.schema_of(node.target) if node.op == "call_function" else None
+        if schema is not None and schema.is_mutable:
+            arguments: list[torch.fx.Node] = []
+            torch.fx.map_arg(list(written(node.target, node.args, node.kwargs)), arguments.append)
+            found = found.union(*map(roots, arguments))
+        elif any(each.op == "get_attr" for each in node.all_input_nodes):  # has bodies
+            found = found.union(*map(roots, node.all_input_nodes))
+    return {node for node in found if node.op == "placeholder"}
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, torch.Tensor)
+
+
 def _is_carried(value: Any) -> bool:
     is_number = isinstance(value, (int, torch.SymInt)) and not isinstance(value, bool)
     return is_number or isinstance(value, torch.Tensor)
-
-
-def _kept(before: Mapping[str, Any]) -> dict[str, Any]:
-    """The variables that have a value, and that no loop may change."""
-    return {n: v for n, v in before.items() if v is not UNSET and not _is_carried(v)}
 
 
 def _is_unchanged(before: Any, after: Any) -> bool:
