@@ -245,3 +245,45 @@ def test_a_side_of_a_branch_is_kept_where_a_size_is_computed_of_real_numbers():
     for columns in (0, 1, 2, 5, 8, 9, 33):
         x = torch.randn(2, columns)
         assert difference(made(x)[0], model(x)) is None, columns
+
+
+# --- branches on several sizes
+
+
+class Windows(torch.nn.Module):
+    """Positions are interpolated but for the size of their table; then windows of windows are
+    pooled: sides have to be multiples of 4."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = torch.nn.Parameter(torch.randn(1, 8, 8, 3))
+
+    def forward(self, x):
+        batch, height, width, channels = x.shape
+        if height * width == 64 and height == width:
+            positions = self.table
+        else:
+            table = self.table.permute(0, 3, 1, 2)
+            positions = torch.nn.functional.interpolate(table, (height, width), mode="bilinear")
+            positions = positions.permute(0, 2, 3, 1)
+        x = (x + positions).view(batch, height, width, channels)
+        for _ in range(2):
+            height, width = height // 2, width // 2
+            x = x.view(batch, height, 2, width, 2, channels).permute(0, 2, 4, 1, 3, 5)
+            x, batch = x.flatten(0, 2), batch * 4
+        x = x.reshape(-1, 16, height * width, channels).amax(1)
+        return torch.nn.functional.adaptive_avg_pool1d(x.transpose(1, 2), 1)
+
+
+@pytest.mark.parametrize("example", [(8, 8), (12, 8)])
+@pytest.mark.parametrize("dims", [("h", "w"), (4 * Dim("h"), 4 * Dim("w"))], ids=["name", "Dim"])
+def test_images_of_windows(example, dims):
+    model = Windows().eval()
+    shapes = ({0: "batch" if dims[0] == "h" else Dim("batch"), 1: dims[0], 2: dims[1]},)
+    made = sardonyx.export(
+        model, (torch.randn(2, *example, 3),), dynamic_shapes=shapes, capture="quick"
+    )
+    assert {note.code for note in made.notes} <= {"SX1017", "SX1018"}
+    for batch, *sides in ((1, 8, 8), (2, 4, 16), (3, 16, 4), (1, 4, 4), (2, 16, 16), (1, 12, 20)):
+        x = torch.randn(batch, *sides, 3)
+        assert difference(made(x)[0], model(x)) is None, (batch, *sides)

@@ -11,6 +11,7 @@ from sardonyx._capture.source_location import Place
 from sardonyx._torch_private.sizes import equal_sizes
 
 from .dim_spec import SCALAR, ConstantDimPolicy, DimRequest, Leaf, size_of
+from .sampled_sizes import number_at
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -138,9 +139,13 @@ def constant_size(program: ExportedProgram, size: Any) -> int | None:
         return size
     if hasattr(size, "node") and size.node.expr.is_Integer:
         return int(size.node.expr)
-    bounds = {str(symbol): known for symbol, known in program.range_constraints.items()}
-    known = bounds.get(str(size))
-    return int(known.lower) if known is not None and known.lower == known.upper else None
+    ranges = program.range_constraints.items()
+    fixed = {str(each): int(known.lower) for each, known in ranges if known.lower == known.upper}
+    if str(size) in fixed or not hasattr(size, "node"):
+        return fixed.get(str(size))
+    symbols = size.node.expr.free_symbols
+    known = {symbol: fixed[str(symbol)] for symbol in symbols if str(symbol) in fixed}
+    return number_at(size.node.expr, known) if len(known) == len(symbols) else None
 
 
 def named_inputs(

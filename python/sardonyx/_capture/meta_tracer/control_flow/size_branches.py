@@ -17,6 +17,7 @@ from sardonyx._capture.guards.bytecode_control_flow import answer_that_goes_on
 from sardonyx._capture.guards.guards import frame_asking, frame_of_model
 from sardonyx._capture.guards.irrelevant_guards import is_immaterial
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._capture.meta_tracer.meta.immaterial_questions import may_be_immaterial
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes, fixes_sizes
 from sardonyx._capture.meta_tracer.symbolic.size_samples import Condition, SizeSamples, truth_at
 from sardonyx._capture.meta_tracer.symbolic.size_tables import Row, outcomes
@@ -153,6 +154,8 @@ class SizeBranches:
         if fallback is None:
             fallback = self._generic_answer(expression)
             self.is_generic |= fallback is not None
+        if fallback is None and may_be_immaterial(expression):
+            fallback = truth_at(expression, self._example)
         if fallback is None:
             raise DeclinedError(f"behind a branch on sizes, PyTorch asks for {expression}")
         return _as_sympy(fallback)
@@ -175,6 +178,8 @@ class SizeBranches:
         if not isinstance(relation, (sympy.Equality, sympy.Unequality)):
             return None
         rows = self._samples.rows(self._conditions(), relation)
+        if not len(rows):
+            return None
         return bool(2 * outcomes(relation, rows).is_true.sum() > len(rows))
 
     def holds(self, truth: Any) -> bool:

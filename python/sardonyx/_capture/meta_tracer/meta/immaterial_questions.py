@@ -8,7 +8,7 @@ captured, or PyTorch raises.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -26,7 +26,19 @@ _MAX_SYMBOLS = 3
 _MAX_QUESTIONS = 12
 _MAX_ROWS = 5
 
+# What hears a question of the operator that runs, the innermost last.
+_hearing: list[Callable[[Any], None]] = []
+
 _SAME, _OTHER, _RAISES, _UNKNOWN = "same", "other", "raises", "unknown"
+
+
+def may_be_immaterial(relation: Any) -> bool:
+    """Whether the operator that runs may be given the example's answer to a question, since it runs
+    again where another answer changes its result."""
+    if not _hearing:
+        return False
+    _hearing[-1](relation)
+    return True
 
 
 def unanswered(mode: Any, func: Any, args: Any, kwargs: Any) -> Any:
@@ -45,7 +57,17 @@ def unanswered(mode: Any, func: Any, args: Any, kwargs: Any) -> Any:
     heard = torch_questions.answering_without_learning(env, check_undecided)
     try:
         with heard as relations, uncached(mode), mode:
-            given = func(*args, **kwargs)
+
+            def hear(relation: Any) -> None:
+                if relation not in relations:
+                    check_undecided(relation)
+                    relations.append(relation)
+
+            _hearing.append(hear)
+            try:
+                given = func(*args, **kwargs)
+            finally:
+                _hearing.pop()
     except (Exception, _MaterialQuestionError):  # the operator runs again, and learns
         return None
     if not relations:
@@ -74,7 +96,7 @@ def _checks(
     env: Any, func: Any, inputs: tuple[Any, Any], given: Any, relations: Sequence[Any]
 ) -> list[Any] | None:
     """Those of the relations beyond which PyTorch raises, if all others change no result."""
-    known = torch_sizes.example_sizes(env)
+    known = {symbol: int(size) for symbol, size in torch_sizes.example_sizes(env).items()}
     checks, taken = [], []
     for relation in relations:
         rows = [(row, _outcome(func, inputs, given, row)) for row in _others(relation, known)]

@@ -7,7 +7,9 @@ a few of every magnitude, which satisfy all that is known on the path of a branc
 from __future__ import annotations
 
 import functools
+import heapq
 import itertools
+import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -31,6 +33,7 @@ _MAX_MADE = 1 << 14  # so that a loop that halves a size ends
 _MAX_DRAWN = 64  # samples that are kept, some hundred rows each
 # Rows that satisfy what is known, next to which others are tried.
 _MAX_BASES = 4
+_MAX_RARE = 32  # rows that are tried again wherever more is known
 # Values of an integer of sizes; each becomes a branch.
 _MAX_VALUES = 4
 _MAX_SIZE = 1 << 31
@@ -94,6 +97,8 @@ class SizeSamples:
         self._single: dict[Any, Any] = {}
         self._relevant: dict[Any, list[Condition]] = {}
         self._several: dict[Any, SizeTable] = {}
+        # That satisfy what others did not, and are tried wherever more is known.
+        self._rare: dict[tuple[int, ...], Row] = {}
         self._drawn: dict[Any, SizeTable] = {}  # by the symbols asked of, and the sizes of each
         self._evaluated = 0
 
@@ -104,12 +109,25 @@ class SizeSamples:
         if key not in self._known:
             relations = [*(each.relation for each in relevant), relation]
             # Conditions on other sizes say nothing of these.
-            found = self._that_satisfy(relevant, self._candidates(relations))
+            candidates = [self._candidates(relations), self._table(self._rare.values())]
+            found = self._that_satisfy(relevant, SizeTable.joined(candidates))
             step = max(len(found) // _MAX_BASES, 1)
             bases = [found.row(each) for each in range(0, len(found), step)[:_MAX_BASES]]
             near = self._around(bases, *self._values(relations))
-            self._known[key] = SizeTable.joined([found, self._that_satisfy(relevant, near)])
+            rare = self._that_satisfy(relevant, self._table(self._scaled_of(found)))
+            for row in itertools.islice(rare, max(_MAX_RARE - len(self._rare), 0)):
+                self._rare.setdefault(tuple(row.values()), row)
+            self._known[key] = SizeTable.joined([found, self._that_satisfy(relevant, near), rare])
         return self._known[key]
+
+    def _table(self, rows: Iterable[Row]) -> SizeTable:
+        return SizeTable.of_rows(list(rows), list(self._example()))
+
+    def _scaled_of(self, table: SizeTable) -> Iterator[Row]:
+        """Those of its rows that have the most factors of the example, scaled."""
+        lost = functools.partial(_lost_factors, self._example())
+        for row in heapq.nsmallest(_MAX_BASES, table, key=lost):
+            yield from self._scaled(row)
 
     @staticmethod
     def _key(relevant: Sequence[Condition], relation: Any) -> Any:
@@ -237,7 +255,7 @@ class SizeSamples:
         self, asked: Sequence[Any], values: Mapping[Any, Sequence[int]]
     ) -> Iterator[SizeTable]:
         example = self._example()
-        yield SizeTable.of_rows([example], list(example))
+        yield self._table([example, *self._scaled(example)])
         sizes = np.array(sorted({*_SIZES, *itertools.chain(*values.values())}), dtype=np.int64)
         yield SizeTable({each: self._nearest(each, sizes) for each in example}, len(sizes))
         yield self._around([example], asked, values)
@@ -255,6 +273,20 @@ class SizeSamples:
                 for each in example
             }
             yield SizeTable(columns, _MAX_RANDOM)
+
+    def _scaled(self, row: Row) -> Iterator[Row]:
+        """The row with one of its sizes doubled, also where another one is halved: an image of as
+        many windows, with other sides. None that is above twice the example's largest, so that
+        loops that halve a size end."""
+        largest = 2 * max(self._example().values())
+        for symbol, size in row.items():
+            if 2 * size > largest:
+                continue
+            halves = [{other: row[other] // 2} for other in row if other != symbol]
+            for half in ({}, *halves):
+                scaled = {**half, symbol: 2 * size}
+                if all(each in self._within(of, [each]) for of, each in scaled.items()):
+                    yield {**row, **scaled}
 
     def _around(
         self, bases: Sequence[Row], asked: Sequence[Any], values: Mapping[Any, Sequence[int]]
@@ -333,11 +365,20 @@ def _symbols_of(expression: Any) -> frozenset[Any]:
     return frozenset(expression.free_symbols)
 
 
-def _strangeness(example: Row, row: Row) -> tuple[int, int, int]:
-    """Sizes of 0 and 1, equal sizes, and the distance from the user's example."""
-    sizes = list(row.values())
+def _strangeness(example: Row, row: Row) -> tuple[int, int, int, int]:
+    """Sizes of 0 and 1, sizes that are equal and are not in the user's example, factors of the
+    example that are lost, and the distance from it."""
     return (
-        sum(size < TAKEN_FOR for size in sizes),
-        len(sizes) - len(set(sizes)),
+        sum(size < TAKEN_FOR for size in row.values()),
+        sum(
+            row[a] == row[b] and example[a] != example[b] for a, b in itertools.combinations(row, 2)
+        ),
+        _lost_factors(example, row),
         sum(abs(size - example[symbol]) for symbol, size in row.items()),
     )
+
+
+def _lost_factors(example: Row, row: Row) -> int:
+    """How much of the example's sizes does not divide the row's: an image that is parted into
+    windows has to be a multiple of some of it."""
+    return sum(size // math.gcd(size, row[symbol]) for symbol, size in example.items() if size)
