@@ -34,7 +34,7 @@ class Repeats(torch.nn.Module):
     def forward(self, x: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
         for count in counts.tolist():
             for _ in range(count):
-                x = x * 2
+                x = torch.cat([x, x])
         return x
 
 
@@ -99,7 +99,7 @@ def test_automatic_sizes_behind_an_axis_that_squeeze_removes_are_the_examples(
     with nullcontext() if shapes == "auto" else warned:
         program = sardonyx.export(model, (torch.randn(2, 4, 3, 10),), dynamic_shapes=shapes)
     dims = program.model_proto.graph.input[0].type.tensor_type.shape.dim
-    assert [bool(dim.dim_param) for dim in dims] == [True, False, False, True]
+    assert [bool(dim.dim_param) for dim in (dims[0], *dims[2:])] == [True, False, True]
     session = ort.InferenceSession(program.model_proto.SerializeToString())
     for size in ((2, 4, 3, 10), (1, 4, 3, 5)):
         x = torch.randn(size)
