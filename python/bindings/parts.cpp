@@ -199,13 +199,15 @@ void attach(Model& model, const Model& source, const nb::list& same, const nb::l
   }
 }
 
-// The nodes that read an input of the main graph: (domain, operator).
-nb::list readers(const Model& model, const std::string& input) {
+// The nodes that read an input or output of the main graph: (domain, operator).
+nb::list readers(const Model& model, const std::string& name) {
   nb::list found;
-  for (const onnx::ValueInfo* value : model.internal().graph->inputs)
-    if (value->name == input)
-      for (const onnx::Use& use : value->uses)
-        found.append(nb::make_tuple(use.node->domain, use.node->op_type));
+  const onnx::Graph& graph = *model.internal().graph;
+  for (const auto* values : {&graph.inputs, &graph.outputs})
+    for (const onnx::ValueInfo* value : *values)
+      if (value->name == name)
+        for (const onnx::Use& use : value->uses)
+          found.append(nb::make_tuple(use.node->domain, use.node->op_type));
   return found;
 }
 
@@ -285,7 +287,7 @@ void bind_parts(nb::module_& module) {
   module.def("nodes", &nodes, "model"_a,
              "(name, domain, operator, captured node, outputs, typed) of the main graph's nodes.");
   module.def("readers", &readers, "model"_a, "name"_a,
-             "(domain, operator) of the nodes that read an input of the main graph.");
+             "(domain, operator) of the nodes that read an input or output of the main graph.");
   module.def("module_paths", &module_paths, "model"_a,
              "The path of the module that each of the main graph's nodes came from.");
   module.def("limit", &limit, "model"_a, "name"_a, "axis"_a, "most"_a,

@@ -11,6 +11,7 @@ import onnxruntime_genai as genai
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 
 import sardonyx
 
@@ -98,3 +99,18 @@ def test_drafts_that_do_not_fit(tmp_path: Path) -> None:
     with pytest.raises(sardonyx.UsageError, match="SX2001"):
         export(tmp_path / "nowhere")
     assert not out.exists()
+
+
+def test_a_head_of_eagle_3_is_no_draft(tmp_path: Path) -> None:
+    """Its configuration is that of a Llama of one layer; its layer has another name, and reads
+    states of several layers."""
+    own = checkpoint(tmp_path / "own", 2)
+    head = checkpoint(tmp_path / "head", 1)
+    weights = load_file(head / "model.safetensors")
+    layer = "model.layers.0."
+    weights = {name.replace(layer, "midlayer."): value for name, value in weights.items()}
+    weights["fc.weight"] = torch.zeros(64, 192)
+    save_file(weights, head / "model.safetensors", {"format": "pt"})
+    with pytest.raises(sardonyx.ProgramError, match=r"SX2004.*no 'model\.layers\.0\."):
+        sardonyx.hf.export(own, tmp_path / "out", runtime="onnxruntime-genai", draft=head)
+    assert not (tmp_path / "out").exists()

@@ -127,6 +127,10 @@ def test_genai_passes_no_cache_between_files(tmp_path: Path) -> None:
     assert report.verified["equal"] == report.verified["tokens"]
     with pytest.raises(sardonyx.UsageError, match=r"SX2012.*layers_1\.onnx reads present"):
         sardonyx.hf.export(folder, tmp_path / "other", runtime="onnxruntime-genai", split=2)
+    # What reads these keys would see the whole of a buffer.
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    sardonyx.hf.export(folder, tmp_path / "whole", runtime="onnxruntime-genai")
+    assert_its_tokens(model, tmp_path / "whole", 1)
 
 
 def test_genai_keeps_both_states_of_a_layer(tmp_path: Path) -> None:

@@ -67,6 +67,12 @@ def test_genai_writes_into_one_buffer(checkpoint: Path, split: Any, tmp_path: Pa
         assert_its_tokens(model, out, batch)
 
 
+def test_half_precision_has_no_buffer_on_processors(checkpoint: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"runtime": "onnxruntime-genai", "precision": "fp16"}
+    with pytest.raises(sardonyx.UsageError, match=r"SX2012.*--static-cache: .* half precision"):
+        sardonyx.hf.export(checkpoint, tmp_path / "out", static_cache=8, **options)
+
+
 def test_a_text_that_has_no_place(checkpoint: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     sardonyx.hf.export(checkpoint, out, runtime="onnxruntime-genai", static_cache=8)

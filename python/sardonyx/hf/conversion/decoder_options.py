@@ -229,9 +229,7 @@ class DecoderOptions:
         if not caches:
             raise _without_buffer(part, option, "there is no cache")
         if not shares_cache(native):
-            raise _without_buffer(
-                part, option, "something else than GroupQueryAttention reads keys or values"
-            )
+            raise _not_shared(part, option, native)
         if self.cache is not None:
             self.cache.apply(program, source, scratch, longest)
         if self.static_cache is None or has_places:
@@ -249,6 +247,20 @@ class DecoderOptions:
 
 def _model_name(part: Part) -> str:
     return type(getattr(part.module, "model", part.module)).__name__
+
+
+def _not_shared(part: Part, option: str, model: _native.Model) -> Exception:
+    kinds = {kind for name in keys_and_values(model) for _, kind in _native.readers(model, name)}
+    if kinds == {"Cast"}:
+        return refusal(
+            "SX2012",
+            f"{option}: keys and values of {_model_name(part)} are in half precision, and the "
+            "runtime's attention on this provider is computed in float32",
+            "--precision fp32 or int4",
+            UsageError,
+        )
+    why = "something else than GroupQueryAttention reads keys or values"
+    return _without_buffer(part, option, why)
 
 
 def _without_buffer(part: Part, option: str, why: str) -> Exception:

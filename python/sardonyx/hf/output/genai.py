@@ -170,9 +170,10 @@ def _of_pipeline(settings: dict[str, Any], stages: Sequence[ExportedPart]) -> No
 
 def shares_cache(model: _native.Model) -> bool:
     """Whether past and present keys and values may be one buffer: GroupQueryAttention alone writes
-    new ones behind the old, and what else reads the past would see the whole buffer."""
-    caches = keys_and_values(model)
-    readers = {reader for name in caches for reader in _native.readers(model, name)}
+    new ones behind the old, and what else reads past or present would see the whole buffer."""
+    past = keys_and_values(model)
+    present = [name.replace(PAST, PRESENT, 1) for name in past]
+    readers = {each for name in (*past, *present) for each in _native.readers(model, name)}
     return readers == {("com.microsoft", "GroupQueryAttention")}
 
 
