@@ -126,6 +126,35 @@ def joins_branches(x):
     return y + low
 
 
+def collects_rows(x):
+    rows = []
+    state = torch.zeros(x.shape[1])
+    for i in range(x.shape[0]):
+        state = torch.tanh(state + x[i])
+        rows.append(state)
+    return torch.stack(rows, dim=-1)
+
+
+def collects_parts(x):
+    y = x.unsqueeze(0).repeat(2, 1, 1)
+    parts = []
+    sums = []
+    for row in x:
+        parts.append((y + row).transpose(0, 1))
+        sums.append(row.sum() if row.sum() > 0 else row.min())
+    return torch.cat(parts, -1) * torch.stack(sums).mean()
+
+
+def collects_in_a_loop(x):
+    y = torch.zeros(x.shape[0], x.shape[1])
+    for i in range(x.shape[0]):
+        values = []
+        for j in range(x.shape[1]):
+            values.append(x[i, j] * j)
+        y[i] = torch.stack(values)
+    return y
+
+
 LOOPS = {
     each.__name__: each
     for each in (
@@ -141,6 +170,9 @@ LOOPS = {
         writes_to_its_items,
         adds_in_place,
         joins_branches,
+        collects_rows,
+        collects_parts,
+        collects_in_a_loop,
     )
 }
 
@@ -169,12 +201,53 @@ def test_a_loop_over_a_size_is_a_loop(name):
     torch.manual_seed(0)
     for rows, columns in SIZES:
         x = torch.randn(rows, columns)
+        if "collects" in name and 0 in (rows, columns):  # torch.stack() of nothing raises
+            continue
         assert difference(program(x)[0], model(x)) is None, (rows, columns)
 
 
 def test_a_loop_that_writes_to_two_views_of_a_tensor_is_none():
     with pytest.raises(sardonyx.OnnxExporterError, match="for i in range"):
         exported(Loop(adds_to_a_column))
+
+
+def collects_some(x):
+    rows = []
+    for row in x:
+        if row.sum() > 0:
+            rows.append(row + 0)
+    return torch.stack(rows)
+
+
+def reads_what_it_collects(x):
+    rows = []
+    for row in x:
+        rows.append(row + 0)
+    return torch.stack(rows) * len(rows)
+
+
+def collects_twice(x):
+    rows = []
+    for row in x:
+        rows.append(row + 0)
+    for row in x:
+        rows.append(row * 2)
+    return torch.stack(rows)
+
+
+def collects_other_sizes(x):
+    rows = []
+    for i in range(x.shape[0]):
+        rows.append(x[: i + 1])
+    return torch.cat(rows)
+
+
+@pytest.mark.parametrize(
+    "function", [collects_some, reads_what_it_collects, collects_twice, collects_other_sizes]
+)
+def test_lists_that_no_tensor_is_made_of(function):
+    with pytest.raises(sardonyx.OnnxExporterError, match=r"row in x|in range|row\.sum"):
+        exported(Loop(function))
 
 
 def test_a_loop_that_need_not_be_one_is_none():

@@ -15,12 +15,14 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import torch
 
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.source_location import parsed
 
+from .collected_rows import appended_name, cat, collected_names, joins_of, stack
 from .number_ranges import SizeRange, size_range
 from .other_calls import functions_of
 
@@ -53,9 +55,11 @@ class LoopTracer(Protocol):
         over: Items,
         body: Callable[..., State],
         before: State,
+        collected: Sequence[str],
     ) -> State:
-        """What the variables of `before` hold behind the loop. `body` takes an element and the
-        values of these variables, in order, and gives the values of its own variables."""
+        """What the variables of `before` hold behind the loop, and CollectedRows of those that are
+        `collected`. `body` takes an element and the values of the variables of `before`, in order,
+        and gives the values of its own variables."""
 
 
 _tracers: list[LoopTracer] = []
@@ -112,6 +116,8 @@ class _Hooks:
 
     unset = UNSET
     range = staticmethod(size_range)
+    stack = staticmethod(stack)
+    cat = staticmethod(cat)
 
     @staticmethod
     def enumerate(iterable: Any, start: Any = 0) -> Any:
@@ -137,11 +143,20 @@ class _Hooks:
 
     @staticmethod
     def loop(
-        iterable: Any, body: Callable[..., State], known: State, names: Sequence[str]
+        iterable: Any,
+        body: Callable[..., State],
+        known: State,
+        names: Sequence[str],
+        collected: Mapping[str, str],
     ) -> State:
+        """`collected`: the names of elements, by the lists that they are appended to."""
         over = Items.of(iterable)
         assert over is not None, "the loop asked is_dynamic()"
-        return _tracers[-1].loop(over, body, {name: known.get(name, UNSET) for name in names})
+        before = {name: known.get(name, UNSET) for name in names}
+        if any(known.get(name) != [] for name in collected):
+            raise DeclinedError("a loop over a dynamic size appends to a list with elements")
+        after = _tracers[-1].loop(over, body, before, list(collected.values()))
+        return {**after, **{name: after[each] for name, each in collected.items()}}
 
 
 def _is_same(a: Any, b: Any) -> bool:
@@ -218,7 +233,11 @@ def _compiled(
     if found is None or any(_is_mangled(each) for each in ast.walk(found)):
         return None
     function = copy.deepcopy(found)
-    loops = _Loops(frozenset(own))
+    names = collected_names(function)
+    for call in [call for each in names for call in joins_of(function, each)]:
+        assert isinstance(call.func, ast.Attribute)
+        call.func.value = ast.copy_location(ast.Name(_HOOKS, ast.Load()), call.func.value)
+    loops = _Loops(frozenset(own), names)
     function.body = loops.block(function.body)
     if not loops.count:
         return None
@@ -254,9 +273,10 @@ def _is_mangled(node: ast.AST) -> bool:
 class _Loops:
     """Rewrites the loops of one function."""
 
-    def __init__(self, own: frozenset[str]) -> None:
+    def __init__(self, own: frozenset[str], collected: frozenset[str]) -> None:
         self.count = 0
         self._own = own
+        self._collected = collected
 
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """The statements with functions for their loops."""
@@ -283,6 +303,8 @@ class _Loops:
             return False
         if any(_is_attribute_set(each) for each in ast.walk(loop)):
             return False
+        if not self._collects_at_once(loop):
+            return False
         targets = ast.walk(loop.target)
         if not all(isinstance(each, (ast.Name, ast.Tuple, ast.expr_context)) for each in targets):
             return False
@@ -290,6 +312,18 @@ class _Loops:
         if isinstance(over, ast.Call):
             return _called(over) in _ITERATED - self._own
         return isinstance(over, (ast.Name, ast.Attribute, ast.Subscript))
+
+    def _collects_at_once(self, loop: ast.For) -> bool:
+        """Whether each run of the body appends one element to the lists that it appends to, but for
+        those that it makes."""
+        names = [each.id for node in loop.body for each in ast.walk(node) if _is_name(each)]
+        own = _stored(loop.body)
+        appended = [appended_name(each) for each in loop.body]
+        used = {name for name in names if name in self._collected - own}
+        goes_on = any(isinstance(each, ast.Continue) for each in _of_loop(loop))
+        return not (used and goes_on) and all(
+            names.count(name) == appended.count(name) == 1 for name in used
+        )
 
     def _as_function(self, loop: ast.For, variables: _Variables) -> list[ast.stmt]:
         """Both forms of the loop, of which its elements choose one."""
@@ -301,6 +335,15 @@ class _Loops:
             if isinstance(call, ast.Call) and name in _ITERATED - self._own:
                 call.func = _expression(f"{_HOOKS}.{name}")
         once = copy.deepcopy(loop)
+        collected: dict[str, str] = {}
+        own = _stored(loop.body)
+        for place, each in enumerate(once.body):
+            name = appended_name(each)
+            if name is not None and name in self._collected - own and isinstance(each, ast.Expr):
+                collected[name] = f"{prefix}_of_{name}__"
+                element = each.value.args[0]  # type: ignore[attr-defined]
+                target = ast.Name(collected[name], ast.Store())
+                once.body[place] = ast.copy_location(ast.Assign([target], element), each)
         moved = _Continues().visited(once.body)
         function = _function(
             body,
@@ -312,10 +355,9 @@ class _Loops:
                 _statement("return locals()"),
             ],
         )
-        carried = ", ".join(f"{name!r}" for name in variables.carried)
         assigned = [
             each
-            for name in variables.carried
+            for name in (*variables.carried, *collected)
             for each in (_statement(f"{name} = {state}[{name!r}]"), *_forgotten(name))
         ]
         # Those that each run of the body makes anew have no value that it could be read for.
@@ -324,9 +366,8 @@ class _Loops:
             for name in variables.lost
             for each in (_statement(f"{name} = None"), _statement(f"del {name}"))
         ]
-        called = (
-            f"{state} = {_HOOKS}.loop({over}, {body}, locals(), ({carried}{',' * bool(carried)}))"
-        )
+        arguments = f"{over}, {body}, locals(), {variables.carried!r}, {collected!r}"
+        called = f"{state} = {_HOOKS}.loop({arguments})"
         loop.iter = ast.Name(over, ast.Load())
         choice = ast.If(
             _expression(f"{_HOOKS}.is_dynamic({over})"),
@@ -391,6 +432,10 @@ def _called(node: ast.AST) -> str | None:
 
 def _is_attribute_set(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+
+
+def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name)
 
 
 def _stored(nodes: Sequence[ast.AST]) -> set[str]:

@@ -9,8 +9,12 @@ import torch
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.meta.aliases import roots, written
+from sardonyx._capture.meta_tracer.meta.results import dims_of
+from sardonyx._capture.meta_tracer.meta.tensor import QuickTensor
+from sardonyx._capture.meta_tracer.symbolic.sizes import is_by_data, same
 from sardonyx._capture.meta_tracer.tracer.autocast_regions import finish
 from sardonyx._capture.meta_tracer.tracer.tracer import Recorder
+from sardonyx._capture.patches.collected_rows import CollectedRows
 from sardonyx._capture.patches.size_loops import UNSET, Items, State
 from sardonyx._torch_private import operators, pytree
 
@@ -31,35 +35,51 @@ class SizeLoops:
         self._recorder = recorder
         self._branches = branches
 
-    def loop(self, over: Items, body: Callable[..., State], before: State) -> State:
-        """What the variables of `before` hold behind the loop."""
+    def loop(
+        self,
+        over: Items,
+        body: Callable[..., State],
+        before: State,
+        collected: Sequence[str],
+    ) -> State:
+        """What the variables of `before` hold behind the loop, and what was `collected`."""
         self.are_any = True
         result: State = self._recorder.calls.result(
-            _LOOP, lambda: self._recorded(over, body, before)
+            _LOOP, lambda: self._recorded(over, body, before, collected)
         )
         return result
 
-    def _recorded(self, over: Items, body: Callable[..., State], before: State) -> State:
+    def _recorded(
+        self,
+        over: Items,
+        body: Callable[..., State],
+        before: State,
+        collected: Sequence[str],
+    ) -> State:
         recorder = self._recorder
         is_in_region = torch.is_grad_enabled() or torch.is_autocast_enabled("cpu")
         if recorder.mapping.is_open or is_in_region:
             raise DeclinedError("a loop over a dynamic size in a region of its own")
         names = [name for name, value in before.items() if _is_carried(value)]
+        rows = Rows(collected)
         while True:
             rebound: set[str] = set()
             carried_inputs = [0, *(before[name] for name in names)]
             carried = [self._carried(each) for each in carried_inputs]
-            step = self._step(over, body, before, names=names, carried=carried, rebound=rebound)
+            step = self._step(
+                over, body, before, names=names, carried=carried, rebound=rebound, rows=rows
+            )
             assigned = [name for name in names if name in rebound or not _is_tensor(before[name])]
-            if assigned == names:
+            if assigned == names and rows.are_made:
                 break
+            rows.make(over.count)
             names = assigned  # the others are tensors that the body writes to in place
         nodes = [recorder.graph_argument(each) for each in carried_inputs]
         _check_writes(step.scope, nodes)
         going = self._condition(carried[0] < over.count, carried)
         results = looped(recorder, carried_inputs, carried, going, step)
         after = {**before, **dict(zip(names, results[1:], strict=True))}
-        return {name: after[name] for name in before}
+        return {**{name: after[name] for name in before}, **rows.collected()}
 
     def _carried(self, before: Any) -> Any:
         is_number = isinstance(before, (int, torch.SymInt))
@@ -74,6 +94,7 @@ class SizeLoops:
         names: Sequence[str],
         carried: Sequence[Any],
         rebound: set[str],
+        rows: Rows,
     ) -> TracedBody:
         """The body of the loop. `rebound` gets the names that have another object at its end."""
         recorder, index = self._recorder, carried[0]
@@ -84,9 +105,13 @@ class SizeLoops:
             with recorder.scopes.opened() as scope, keeping_objects(body, before):
                 given = [given_to(scope, each) for each in carried]
                 values = {**before, **dict(zip(names, given[1:], strict=True))}
-                leaves, _ = self._branches.given_in_body(
-                    lambda: _run(over.item(index), body, values, names, rebound)
-                )
+
+                def run() -> tuple[list[Any], Any]:
+                    after = body(over.item(index), *values.values())
+                    rows.write(index, after)
+                    return _given(values, after, names, rebound)
+
+                leaves, _ = self._branches.given_in_body(run)
                 leaves = [index + 1, *map(self._apart, leaves)]
                 recorder.graph.output(tuple(recorder.graph_argument(each) for each in leaves))
                 finish(recorder.graph)
@@ -111,14 +136,47 @@ class SizeLoops:
         return leaf.clone() if is_given else leaf
 
 
-def _run(
-    item: Any,
-    body: Callable[..., State],
-    values: State,
-    names: Sequence[str],
-    rebound: set[str],
+class Rows:
+    """The elements that a loop collects: of each list, a tensor of them."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._kinds: dict[str, tuple[tuple[Any, ...], torch.dtype]] = {}
+        self._tensors: dict[str, torch.Tensor] = {}
+
+    @property
+    def are_made(self) -> bool:
+        """Whether the tensors are there. Before that, runs of the body tell what elements are."""
+        return self._tensors.keys() >= set(self._names)
+
+    def make(self, count: Any) -> None:
+        """Makes them."""
+        for name, (dims, dtype) in self._kinds.items():
+            if name not in self._tensors:
+                self._tensors[name] = torch.zeros((count, *dims), dtype=dtype)
+
+    def write(self, index: Any, after: State) -> None:
+        """Writes the elements of one run of the body."""
+        for name in self._names:
+            element = after.get(name)
+            if type(element) is not QuickTensor or is_by_data(dims_of(element)):
+                raise DeclinedError("a loop collects no tensors, or such of data-dependent sizes")
+            kind = dims_of(element), element.dtype
+            dims, dtype = self._kinds.setdefault(name, kind)
+            if dtype != kind[1] or len(dims) != len(kind[0]) or not all(map(same, dims, kind[0])):
+                raise DeclinedError("a loop collects tensors of several types or sizes")
+            if name in self._tensors:
+                self._tensors[name].select(0, index).copy_(element)
+
+    def collected(self) -> dict[str, CollectedRows]:
+        """What was collected."""
+        return {name: CollectedRows(tensor) for name, tensor in self._tensors.items()}
+
+
+def _given(
+    values: State, after: State, names: Sequence[str], rebound: set[str]
 ) -> tuple[list[Any], Any]:
-    after = body(item, *values.values())
+    """What the body leaves in the variables that are carried."""
     for name, value in values.items():
         now = after.get(name, UNSET)
         if name in names:
