@@ -48,7 +48,10 @@ def quick_capture(
         stopping_at_convertible_ifs,
     )
     from sardonyx._capture.meta_tracer.isolation.interrupts import interrupts_wait
-    from sardonyx._capture.meta_tracer.symbolic.interning import inequalities_remembered
+    from sardonyx._capture.meta_tracer.symbolic.interning import (
+        inequalities_remembered,
+        parts_remembered,
+    )
     from sardonyx._capture.meta_tracer.tracer.tensor_len import LengthError, lengths_are_sizes
 
     assigned: list[torch.Tensor] = []  # buffers, by some branches
@@ -69,6 +72,7 @@ def quick_capture(
             interrupts_wait(),
             none_forgotten(),
             inequalities_remembered(),
+            parts_remembered(),
         ):
             return _captured(
                 model,

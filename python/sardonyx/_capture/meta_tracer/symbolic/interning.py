@@ -53,6 +53,43 @@ def inequalities_remembered() -> Iterator[None]:
         yield
 
 
+# The parts of these types that an expression has.
+_parts: dict[tuple[Any, tuple[type, ...]], frozenset[Any]] = {}
+_MAX_PARTS = 100_000
+
+
+@contextmanager
+def parts_remembered() -> Iterator[None]:
+    """Within it, sympy looks for the parts of a type in an expression once, also where the
+    expression is part of others: PyTorch looks for quotients in all that it knows of sizes whenever
+    it learns of another one, and windows of windows have thousands of parts, most of them equal."""
+    from sympy.core.basic import Basic
+
+    found = Basic.atoms
+
+    def atoms(expression: Any, *types: Any) -> Any:
+        if not types or not all(isinstance(each, type) for each in types):
+            return found(expression, *types)
+        return set(_parts_of(expression, types, Basic))
+
+    with mock.patch.object(Basic, "atoms", atoms):
+        yield
+
+
+def _parts_of(expression: Any, types: tuple[type, ...], basic: type) -> frozenset[Any]:
+    own = frozenset([expression]) if isinstance(expression, types) else frozenset()
+    args = [each for each in expression.args if isinstance(each, basic)]
+    if not args:
+        return own
+    known = _parts.get((expression, types))
+    if known is None:
+        known = own.union(*(_parts_of(each, types, basic) for each in args))
+        if len(_parts) >= _MAX_PARTS:
+            _parts.clear()
+        _parts[expression, types] = known
+    return known
+
+
 def _of_positive_symbol(kind: Any, lhs: Any, rhs: Any) -> Any:
     """What sympy says of a positive integer and a number, for which it takes milliseconds: each
     size of an input is compared with 1, and each product with 2. None of other inequalities."""
