@@ -35,6 +35,7 @@ constexpr PythonOption kOptions[] = {
     {"hf", "--last-logits", "", "logits of the last token alone"},
     {"hf", "--hidden-states", "", "what the head reads is a further output"},
     {"hf", "--draft", "FOLDER", "checkpoint of a smaller model that proposes tokens; onnxruntime-genai only"},
+    {"hf", "--mtp", "", "the checkpoint's head for multi-token prediction proposes tokens; onnxruntime-genai only"},
     {"hf", "--static-cache", "N", "a cache with places for N tokens, which the model writes into; default: it grows"},
     {"hf", "--cache-type", "{int8,int4}", "type that keys and values are kept in; default: that of the model"},
     {"hf", "--cache-scales", "{channel,tensor}", "scales of that type, by channel or by tensor; default: channel"},
