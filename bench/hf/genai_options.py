@@ -20,6 +20,7 @@ import tempfile
 import time
 import zlib
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -226,7 +227,8 @@ def _compared(model: Any, out: Path, rounding: float, rounded: Any = None) -> di
     ties = []
     for batch in batches(out):
         ids = token_ids(model.config, batch, PROMPT, seed=batch)
-        got = generated_in_genai(out, ids)
+        # A text that ends early has the token that ends it, which is not among those generated.
+        got = [_ended(row, ends) for row in generated_in_genai(out, ids)]
         found = []
         for reference in (greedy, greedy_with_cache):
             wanted = reference(model, ids, torch.ones_like(ids), STEPS).tolist()
@@ -241,6 +243,11 @@ def _compared(model: Any, out: Path, rounding: float, rounded: Any = None) -> di
                 return {"status": "wrong", "reason": text}
             ties.append(text)
     return {"status": "tie" if ties else "right", "reason": "; ".join(ties)}
+
+
+def _ended(row: list[int], ends: Collection[int]) -> list[int]:
+    short = len(row) < PROMPT + STEPS and ends and row[-1] not in ends
+    return [*row, min(ends)] if short else row
 
 
 def _gap(
