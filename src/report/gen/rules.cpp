@@ -126,7 +126,7 @@ constexpr Rule kRules[] = {
     {"SX2009", "Hugging Face checkpoints", "the model's cache isn't supported: it holds something else than tensors, its sizes are unknown, the runtime doesn't support it, or the model specializes the sequence length", "export without a cache: a task without -with-past"},
     {"SX2010", "Hugging Face checkpoints", "the checkpoint's weights can't be referenced in place: they are symbolic links, or not in the folder of the models or below it", "copy the checkpoint with its files, write into its own folder, or leave out --weights-in-place"},
     {"SX2011", "Hugging Face checkpoints", "a LoRA adapter can't be read, is of another kind than LoRA, or doesn't fit the model; each layer is listed", "use the adapter's own base model, or merge it with peft"},
-    {"SX2012", "Hugging Face checkpoints", "an option for decoders doesn't fit the model: --split beyond its layers, a --draft of another vocabulary, a quantized cache, or a static one of onnxruntime-genai, that something else than GroupQueryAttention reads, a static cache without places for tokens, logits or hidden states of a model without a head, an option for one file where the model is several", "see the message, which has what the model allows"},
+    {"SX2012", "Hugging Face checkpoints", "an option for decoders doesn't fit the model: --split beyond its layers, a --draft of another vocabulary, --mtp for a checkpoint without a head, a quantized cache, or a static one of onnxruntime-genai, that something else than GroupQueryAttention reads, a static cache without places for tokens, logits or hidden states of a model without a head, an option for one file where the model is several", "see the message, which has what the model allows"},
 };
 
 }  // namespace
