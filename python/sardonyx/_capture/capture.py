@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
@@ -382,7 +383,7 @@ def _quickly(
             report(f"branches on sizes are not in the model: {error}")
         else:
             failure, program, notes = None, other, other_notes
-    if failure is not None or any(map(_is_warned_of, notes)):
+    if _may_be_of_a_loop(failure, notes):
         for size_branches in (False, True)[: 1 + follows_size_branches()]:
             try:
                 other, other_notes = attempt(size_branches=size_branches, size_loops=True)
@@ -465,12 +466,21 @@ def _quick_attempt(
     return program, [*notes, *assertions.notes(), *program.notes]
 
 
+# As a place ends that is in a loop's first line.
+_LOOP = re.compile(r", in [^:]+: (?:async )?for ")
 # The codes of diagnostics that report a program specialized to some values of dynamic dimensions.
 _SPECIALIZED = ("SX1008", "SX1012", "SX1015")
 
 
 def _is_warned_of(note: Diagnostic) -> bool:
     return note.code in _SPECIALIZED and note.severity != "note"
+
+
+def _may_be_of_a_loop(failure: DeclinedError | None, notes: Sequence[Diagnostic]) -> bool:
+    """Whether a loop of Python may go through a dynamic size: where a capture fails, or warns of a
+    line that begins a loop."""
+    warnings = (note.message for note in notes if _is_warned_of(note))
+    return failure is not None or any(map(_LOOP.search, warnings))
 
 
 def _asked_by_script(note: Diagnostic) -> bool:
