@@ -15,7 +15,7 @@ class FirstOfEqual(TorchDispatchMode):
     define which ones it takes."""
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # PyTorch has no types here
 
     def __torch_dispatch__(
         self,

@@ -57,16 +57,18 @@ def collected_names(function: ast.FunctionDef) -> frozenset[str]:
     return frozenset(found)
 
 
-def appended_name(statement: ast.stmt) -> str | None:
-    """The variable of a statement `x.append(…)`; None of others."""
+def appended(statement: ast.AST) -> tuple[ast.Name, ast.expr] | None:
+    """The variable and the element of a statement `x.append(…)`; None of others."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
         return None
     method = call.func
     if not isinstance(method, ast.Attribute) or method.attr != "append":
         return None
-    is_plain = not isinstance(call.args[0], ast.Starred)
-    return method.value.id if is_plain and isinstance(method.value, ast.Name) else None
+    (element,) = call.args
+    if isinstance(element, ast.Starred) or not isinstance(method.value, ast.Name):
+        return None
+    return method.value, element
 
 
 def joins_of(function: ast.AST, name: str) -> Iterator[ast.Call]:
@@ -89,8 +91,8 @@ def _known_uses(function: ast.FunctionDef, name: str) -> Iterator[ast.AST]:
     for each in ast.walk(function):
         if isinstance(each, ast.Assign) and isinstance(each.value, ast.List):
             yield from each.targets if not each.value.elts and len(each.targets) == 1 else ()
-        elif isinstance(each, ast.stmt) and appended_name(each) == name:
-            yield each.value.func.value  # type: ignore[attr-defined]
+        elif (found := appended(each)) is not None and found[0].id == name:
+            yield found[0]
     for call in joins_of(function, name):
         yield call.args[0]
 

@@ -22,7 +22,7 @@ import torch
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.source_location import parsed
 
-from .collected_rows import appended_name, cat, collected_names, joins_of, stack
+from .collected_rows import appended, cat, collected_names, joins_of, stack
 from .number_ranges import SizeRange, size_range
 from .other_calls import functions_of
 
@@ -318,15 +318,16 @@ class _Loops:
         those that it makes."""
         names = [each.id for node in loop.body for each in ast.walk(node) if _is_name(each)]
         own = _stored(loop.body)
-        appended = [appended_name(each) for each in loop.body]
+        calls = (appended(each) for each in loop.body)
+        lists = [call[0].id for call in calls if call is not None]
         used = {name for name in names if name in self._collected - own}
         goes_on = any(isinstance(each, ast.Continue) for each in _of_loop(loop))
         return not (used and goes_on) and all(
-            names.count(name) == appended.count(name) == 1 for name in used
+            names.count(name) == lists.count(name) == 1 for name in used
         )
 
     def _as_function(self, loop: ast.For, variables: _Variables) -> list[ast.stmt]:
-        """Both forms of the loop, of which its elements choose one."""
+        """An if with both forms of the loop. The type of the elements chooses the form."""
         prefix = f"{_PREFIX}{self.count}"
         over, body, state, item = (f"{prefix}_{n}__" for n in ("over", "body", "state", "item"))
         elements = copy.deepcopy(loop.iter)
@@ -338,10 +339,10 @@ class _Loops:
         collected: dict[str, str] = {}
         own = _stored(loop.body)
         for place, each in enumerate(once.body):
-            name = appended_name(each)
-            if name is not None and name in self._collected - own and isinstance(each, ast.Expr):
+            call = appended(each)
+            if call is not None and call[0].id in self._collected - own:
+                name, element = call[0].id, call[1]
                 collected[name] = f"{prefix}_of_{name}__"
-                element = each.value.args[0]  # type: ignore[attr-defined]
                 target = ast.Name(collected[name], ast.Store())
                 once.body[place] = ast.copy_location(ast.Assign([target], element), each)
         moved = _Continues().visited(once.body)
@@ -497,7 +498,7 @@ def _expression(text: str) -> ast.expr:
 
 
 def _without_place(module: ast.Module) -> ast.Module:
-    """Nodes of which `_place_at` sees that they are no code of the model's."""
+    """Nodes without a line. `_place_at` gives them the line of the loop."""
     for each in ast.walk(module):
         for name in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
             if hasattr(each, name):

@@ -170,8 +170,8 @@ def looped(
     going: TracedBody,
     step: TracedBody,
 ) -> Any:
-    """A loop of two bodies that have run, one of which gives whether it goes on. `carried`: what
-    their first placeholders were made for."""
+    """A loop whose bodies have run: `step`, and `going`, which gives whether the loop goes on.
+    `carried`: what their first placeholders were made for."""
     number = recorder.fake_kernels.number
     if len(step.leaves) != len(carried) or len(going.leaves) != 1:
         raise DeclinedError("a loop carries something else than it gives")

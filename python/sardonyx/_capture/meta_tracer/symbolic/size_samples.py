@@ -7,9 +7,7 @@ a few of every magnitude, which satisfy all that is known on the path of a branc
 from __future__ import annotations
 
 import functools
-import heapq
 import itertools
-import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -125,9 +123,9 @@ class SizeSamples:
 
     def _scaled_of(self, table: SizeTable) -> Iterator[Row]:
         """Those of its rows that have the most factors of the example, scaled."""
-        lost = functools.partial(_lost_factors, self._example())
-        for row in heapq.nsmallest(_MAX_BASES, table, key=lost):
-            yield from self._scaled(row)
+        lost = np.broadcast_to(_lost_factors(self._example(), table.columns), len(table))
+        for place in np.argsort(lost, kind="stable")[:_MAX_BASES]:
+            yield from self._scaled(table.row(place))
 
     @staticmethod
     def _key(relevant: Sequence[Condition], relation: Any) -> Any:
@@ -378,7 +376,7 @@ def _strangeness(example: Row, row: Row) -> tuple[int, int, int, int]:
     )
 
 
-def _lost_factors(example: Row, row: Row) -> int:
-    """How much of the example's sizes does not divide the row's: an image that is parted into
-    windows has to be a multiple of some of it."""
-    return sum(size // math.gcd(size, row[symbol]) for symbol, size in example.items() if size)
+def _lost_factors(example: Row, sizes: Mapping[Any, Any]) -> Any:
+    """How much of the example's sizes does not divide others, of one row or of each row of columns:
+    an image that is parted into windows has to be a multiple of some of it."""
+    return sum(size // np.gcd(size, sizes[symbol]) for symbol, size in example.items() if size)
