@@ -230,7 +230,9 @@ def _compiled(
     """The code of the function at a line of a file. `free`: its variables of functions around it;
     `own`: names that are not Python's there."""
     found = _functions(file).get((line, name))
-    if found is None or any(_is_mangled(each) for each in ast.walk(found)):
+    if found is None or not any(isinstance(each, ast.For) for each in ast.walk(found)):
+        return None
+    if any(_is_mangled(each) for each in ast.walk(found)):
         return None
     function = copy.deepcopy(found)
     names = collected_names(function)
