@@ -80,6 +80,7 @@ build: setup
 	@[ -f "$(BUILD)/build.ninja" ] || $(call configure,"$(BUILD)",-DCMAKE_BUILD_TYPE=Release \
 	    -DSARDONYX_JOIN=$(JOIN) -DPython_EXECUTABLE="$(PYTHON)")
 	ninja -C "$(BUILD)" -j$(JOBS) --quiet
+	@$(PYTHON) -m compileall -q python/sardonyx
 
 # Fails early on what is quick to see, then goes from the inside out. The C++ tests run under the
 # sanitizers alone.

@@ -65,10 +65,14 @@ install_python_packages() {
   if [[ -e $stamp ]]; then return; fi
   echo "setup: installing Python packages into $venv"
   # torch first and alone: its index of CPU builds may be configured for pip on this machine, and
-  # nothing that depends on torch may pull another build of it. Imports compile what they need:
-  # compiling every file of torch takes longer than installing it.
+  # nothing that depends on torch may pull another build of it. Imports compile what they need.
   "$venv/bin/pip" install -qq --no-compile -c tools/constraints.txt torch==2.13.0
   "$venv/bin/pip" install -qq --no-compile -c tools/constraints.txt -r tools/requirements.txt
+  # Where a variable of the environment keeps Python from writing that, as in many containers,
+  # every process would compile PyTorch anew.
+  if [[ -n ${PYTHONDONTWRITEBYTECODE:-} ]]; then
+    "$venv/bin/python" -m compileall -q -j 0 "$venv/lib" >/dev/null 2>&1 || true
+  fi
   rm -f "$venv"/.sardonyx-*
   touch "$stamp"
 }

@@ -73,7 +73,8 @@ class SizeGuards:
         self._checks: dict[str, list[Any]] = {}
         self.by_model = False  # whether the model's own code asked anything
         self.are_any = False  # whether anyone did
-        self.codes: set[CodeType] = set()  # of the functions of the model that ran then
+        # The functions of the model that ran then, with the names of their modules.
+        self.codes: dict[CodeType, str] = {}
 
     @contextmanager
     def heard(self, *, are_bounds_asked: bool = False) -> Iterator[None]:
@@ -166,7 +167,8 @@ class SizeGuards:
 
     def _note_code(self) -> None:
         self.by_model = True
-        self.codes.update(each.f_code for each in frames_of_model())
+        for frame in frames_of_model():
+            self.codes.setdefault(frame.f_code, frame.f_globals.get("__name__") or "")
 
     @property
     def relate_many(self) -> bool:

@@ -7,8 +7,9 @@ the model's own classes and functions calls another function for it, which gives
 
 from __future__ import annotations
 
+import gc
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,14 +19,31 @@ from .other_calls import calling_others, functions_of
 
 
 @contextmanager
-def whole_sizes(
-    model: torch.nn.Module, others: Sequence[types.FunctionType] = ()
-) -> Iterator[None]:
+def whole_sizes(model: torch.nn.Module, codes: Iterable[types.CodeType] = ()) -> Iterator[None]:
     """Within it, sizes and what is computed of them stay sizes in `int(…)`, in the code of the
-    model's modules and of `others`."""
-    functions = {id(each): each for each in (*functions_of(model), *others)}
-    with calling_others(functions.values(), {"int": _int, "float": _float}):
+    model's modules and in the functions with these codes."""
+    functions = functions_of(model)
+    known = {each.__code__ for each in functions}
+    others = _functions_with({each for each in codes if each not in known and _may_call(each)})
+    with calling_others([*functions, *others], {"int": _int, "float": _float}):
         yield
+
+
+def _may_call(code: types.CodeType) -> bool:
+    """Whether it, or a function within it, has a name that is called otherwise."""
+    inner = (each for each in code.co_consts if isinstance(each, types.CodeType))
+    return not {"int", "float"}.isdisjoint(code.co_names) or any(map(_may_call, inner))
+
+
+def _functions_with(codes: Collection[types.CodeType]) -> list[types.FunctionType]:
+    """The functions with these code objects: a frame has its code, and not its function. All
+    objects of the process are looked through."""
+    if not codes:
+        return []
+    found = gc.get_referrers(*codes)
+    return [
+        each for each in found if isinstance(each, types.FunctionType) and each.__code__ in codes
+    ]
 
 
 def _int(*args: Any, **kwargs: Any) -> Any:

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import Any
 
 import torch
@@ -27,15 +26,13 @@ _FUNCTIONS = (
 
 
 @contextmanager
-def real_sizes(model: torch.nn.Module, codes: Collection[CodeType]) -> Iterator[None]:
+def real_sizes(model: torch.nn.Module, codes: Mapping[CodeType, str]) -> Iterator[None]:
     """Within it, real numbers that the model's classes, and functions of these codes, compute of
-    sizes stay symbolic."""
+    sizes stay symbolic. `codes`: with the names of the modules that they are of."""
     changed = {id(getattr(math, name)): _of_size(name) for name in _FUNCTIONS}
     changed[id(math.log)] = _log
     changed[id(math.fabs)] = _absolute
-    functions = _functions_with(codes)
-    names = {type(each).__module__ for each in model.modules()}
-    names |= {each.__module__ for each in functions if each.__module__}
+    names = {type(each).__module__ for each in model.modules()}.union(codes.values())
     modules = [math, *filter(None, map(sys.modules.get, sorted(names - {"math"})))]
     replacements = [
         Replacement(module, name, changed[id(value)])
@@ -43,16 +40,8 @@ def real_sizes(model: torch.nn.Module, codes: Collection[CodeType]) -> Iterator[
         for name, value in list(vars(module).items())
         if id(value) in changed
     ]
-    with whole_sizes(model, functions), replaced(replacements):
+    with whole_sizes(model, codes), replaced(replacements):
         yield
-
-
-def _functions_with(codes: Collection[CodeType]) -> list[FunctionType]:
-    """The functions with these code objects: a frame has its code, and not its function."""
-    if not codes:
-        return []
-    found = gc.get_referrers(*codes)
-    return [each for each in found if isinstance(each, FunctionType) and each.__code__ in codes]
 
 
 def _is_size(number: Any) -> bool:

@@ -90,6 +90,7 @@ class SizeSamples:
     def __init__(self, env: Any, bounds: Mapping[str, Bounds]) -> None:
         self._env = env
         self._bounds = bounds
+        self._bounds_by_symbol: dict[Any, Bounds] = {}  # strings of symbols take long
         self._known: dict[Any, SizeTable] = {}  # by what they are drawn by
         self._answers: dict[Any, set[bool | None]] = {}
         self._single: dict[Any, Any] = {}
@@ -107,25 +108,24 @@ class SizeSamples:
         if key not in self._known:
             relations = [*(each.relation for each in relevant), relation]
             # Conditions on other sizes say nothing of these.
-            candidates = [self._candidates(relations), self._table(self._rare.values())]
+            candidates = [self._candidates(relations), self._table(list(self._rare.values()))]
             found = self._that_satisfy(relevant, SizeTable.joined(candidates))
             step = max(len(found) // _MAX_BASES, 1)
             bases = [found.row(each) for each in range(0, len(found), step)[:_MAX_BASES]]
             near = self._around(bases, *self._values(relations))
-            rare = self._that_satisfy(relevant, self._table(self._scaled_of(found)))
+            rare = self._that_satisfy(relevant, self._scaled(self._least_strange(found)))
             for row in itertools.islice(rare, max(_MAX_RARE - len(self._rare), 0)):
                 self._rare.setdefault(tuple(row.values()), row)
             self._known[key] = SizeTable.joined([found, self._that_satisfy(relevant, near), rare])
         return self._known[key]
 
-    def _table(self, rows: Iterable[Row]) -> SizeTable:
-        return SizeTable.of_rows(list(rows), list(self._example()))
+    def _table(self, rows: Sequence[Row]) -> SizeTable:
+        return SizeTable.of_rows(rows, list(self._example()))
 
-    def _scaled_of(self, table: SizeTable) -> Iterator[Row]:
-        """Those of its rows that have the most factors of the example, scaled."""
-        lost = np.broadcast_to(_lost_factors(self._example(), table.columns), len(table))
-        for place in np.argsort(lost, kind="stable")[:_MAX_BASES]:
-            yield from self._scaled(table.row(place))
+    def _least_strange(self, table: SizeTable) -> list[Row]:
+        """Those of its rows that have the most factors of the example."""
+        lost = _lost_factors(self._example(), table)
+        return [table.row(each) for each in np.argsort(lost, kind="stable")[:_MAX_BASES]]
 
     @staticmethod
     def _key(relevant: Sequence[Condition], relation: Any) -> Any:
@@ -234,7 +234,7 @@ class SizeSamples:
 
         relations = [each.relation for each in conditions]
         rows = self.rows(conditions, sympy.And(*relations, evaluate=False))
-        return min(rows, key=functools.partial(_strangeness, known), default=None)
+        return rows.row(int(_by_strangeness(known, rows)[0])) if len(rows) else None
 
     def _example(self) -> Row:
         return {each: int(size) for each, size in torch_sizes.example_sizes(self._env).items()}
@@ -253,7 +253,8 @@ class SizeSamples:
         self, asked: Sequence[Any], values: Mapping[Any, Sequence[int]]
     ) -> Iterator[SizeTable]:
         example = self._example()
-        yield self._table([example, *self._scaled(example)])
+        yield self._table([example])
+        yield self._scaled([example])
         sizes = np.array(sorted({*_SIZES, *itertools.chain(*values.values())}), dtype=np.int64)
         yield SizeTable({each: self._nearest(each, sizes) for each in example}, len(sizes))
         yield self._around([example], asked, values)
@@ -272,19 +273,32 @@ class SizeSamples:
             }
             yield SizeTable(columns, _MAX_RANDOM)
 
-    def _scaled(self, row: Row) -> Iterator[Row]:
-        """The row with one of its sizes doubled, also where another one is halved: an image of as
+    def _scaled(self, rows: Sequence[Row]) -> SizeTable:
+        """Each row with one of its sizes doubled, also where another one is halved: an image of as
         many windows, with other sides. None that is above twice the example's largest, so that
         loops that halve a size end."""
-        largest = 2 * max(self._example().values())
-        for symbol, size in row.items():
-            if 2 * size > largest:
-                continue
-            halves = [{other: row[other] // 2} for other in row if other != symbol]
-            for half in ({}, *halves):
-                scaled = {**half, symbol: 2 * size}
-                if all(each in self._within(of, [each]) for of, each in scaled.items()):
-                    yield {**row, **scaled}
+        symbols = list(self._example())
+        limit = 2 * max(self._example().values())
+        found = [np.empty((0, len(symbols)), dtype=np.int64)]
+        for row in rows:
+            sizes = np.array([row[each] for each in symbols], dtype=np.int64)
+            may_double, may_halve = self._are_within(symbols, np.stack([2 * sizes, sizes // 2]))
+            for doubled in np.flatnonzero(may_double & (2 * sizes <= limit)):
+                # The first has no other size halved.
+                others = np.flatnonzero(may_halve & (np.arange(len(symbols)) != doubled))
+                made = np.tile(sizes, (1 + len(others), 1))
+                made[:, doubled] *= 2
+                made[np.arange(1, len(made)), others] //= 2
+                found.append(made)
+        columns = dict(zip(symbols, np.concatenate(found).T, strict=True))
+        return SizeTable(columns, sum(map(len, found)))
+
+    def _are_within(self, symbols: Sequence[Any], sizes: Column) -> Column:
+        """Whether each symbol may be the size in its column."""
+        bounds = [self._bounds_of(each) for each in symbols]
+        least = np.array([each.least for each in bounds])
+        most = np.array([_MAX_SIZE if each.most is None else each.most for each in bounds])
+        return (least <= sizes) & (sizes <= most)
 
     def _around(
         self, bases: Sequence[Row], asked: Sequence[Any], values: Mapping[Any, Sequence[int]]
@@ -318,7 +332,11 @@ class SizeSamples:
         return np.clip(sizes, least, most)
 
     def _bounds_of(self, symbol: Any) -> Bounds:
-        return self._bounds.get(str(symbol), Bounds(TAKEN_FOR, None))
+        found = self._bounds_by_symbol.get(symbol)
+        if found is None:
+            found = self._bounds.get(str(symbol), Bounds(TAKEN_FOR, None))
+            self._bounds_by_symbol[symbol] = found
+        return found
 
 
 def _with_columns(base: Row, columns: Mapping[Any, Column], length: int) -> SizeTable:
@@ -363,20 +381,25 @@ def _symbols_of(expression: Any) -> frozenset[Any]:
     return frozenset(expression.free_symbols)
 
 
-def _strangeness(example: Row, row: Row) -> tuple[int, int, int, int]:
-    """Sizes of 0 and 1, sizes that are equal and are not in the user's example, factors of the
-    example that are lost, and the distance from it."""
-    return (
-        sum(size < TAKEN_FOR for size in row.values()),
-        sum(
-            row[a] == row[b] and example[a] != example[b] for a, b in itertools.combinations(row, 2)
-        ),
-        _lost_factors(example, row),
-        sum(abs(size - example[symbol]) for symbol, size in row.items()),
-    )
+def _by_strangeness(example: Row, table: SizeTable) -> Column:
+    """The places of the table's rows, the least strange first: by how many sizes are 0 or 1, how
+    many are equal and are not in the user's example, factors of the example that are lost, and the
+    distance from it."""
+    columns = table.columns
+    nothing = np.zeros(len(table), dtype=np.int64)
+    small = sum((each < TAKEN_FOR for each in columns.values()), nothing)
+    pairs = itertools.combinations(columns, 2)
+    unlike = [(a, b) for a, b in pairs if example[a] != example[b]]
+    equal = sum((columns[a] == columns[b] for a, b in unlike), nothing)
+    distance = sum((np.abs(each - example[of]) for of, each in columns.items()), nothing)
+    return np.lexsort((distance, _lost_factors(example, table), equal, small))
 
 
-def _lost_factors(example: Row, sizes: Mapping[Any, Any]) -> Any:
-    """How much of the example's sizes does not divide others, of one row or of each row of columns:
-    an image that is parted into windows has to be a multiple of some of it."""
-    return sum(size // np.gcd(size, sizes[symbol]) for symbol, size in example.items() if size)
+def _lost_factors(example: Row, table: SizeTable) -> Column:
+    """How much of the example's sizes does not divide others, of each row: an image that is parted
+    into windows has to be a multiple of some of it."""
+    lost = np.zeros(len(table), dtype=np.int64)
+    for symbol, size in example.items():
+        if size:
+            lost += size // np.gcd(size, table.columns[symbol])
+    return lost
