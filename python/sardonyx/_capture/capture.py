@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
+    from .patches.iteration import Iterations
     from .torchscript.program import ScriptProgram
 
 
@@ -327,8 +328,10 @@ def _quickly(
     program, which is taken where that succeeds. `shapes`: the dynamic shapes, as torch.export takes
     them, declared or relaxed; `leaves`: what is wanted of the dimensions in them."""
     from .meta_tracer.control_flow.if_conversion import ConvertibleIfError
+    from .patches.iteration import Iterations
 
     start, guards = time.perf_counter(), SizeGuards(keeps_conditions=True)
+    iterations = Iterations()
 
     def attempt(
         *, size_branches: bool, stops_at_ifs: bool = False, size_loops: bool = False
@@ -342,6 +345,7 @@ def _quickly(
             shapes=shapes,
             leaves=leaves,
             guards=guards,
+            iterations=iterations,
             size_branches=size_branches,
             stops_at_ifs=stops_at_ifs,
             size_loops=size_loops,
@@ -383,7 +387,7 @@ def _quickly(
             report(f"branches on sizes are not in the model: {error}")
         else:
             failure, program, notes = None, other, other_notes
-    if _may_be_of_a_loop(failure, notes):
+    if iterations.are_any and _may_be_of_a_loop(failure, notes):
         for size_branches in (False, True)[: 1 + follows_size_branches()]:
             try:
                 other, other_notes = attempt(size_branches=size_branches, size_loops=True)
@@ -412,6 +416,7 @@ def _quick_attempt(
     shapes: Any,
     leaves: Sequence[Leaf],
     guards: SizeGuards,
+    iterations: Iterations,
     size_branches: bool,
     stops_at_ifs: bool,
     size_loops: bool,
@@ -436,7 +441,8 @@ def _quick_attempt(
         unmarked = tensors_unmarked((args, kwargs))
         heard = guards.heard(are_bounds_asked=True)
         ranges = ranges_of_sizes(model)
-        with heard, assertions.passed(), watching, ranges, real, unmarked:
+        noticed = iterations.noticed()
+        with heard, assertions.passed(), watching, ranges, real, unmarked, noticed:
             program: Any = quick_capture(
                 model,
                 args,

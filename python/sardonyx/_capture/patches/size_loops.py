@@ -23,6 +23,7 @@ from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.source_location import parsed
 
 from .collected_rows import appended, cat, collected_names, joins_of, stack
+from .iteration import is_dynamic
 from .number_ranges import SizeRange, size_range
 from .other_calls import functions_of
 
@@ -91,12 +92,8 @@ class Items:
             return Items(value.count, lambda i: value.start + i * value.step)
         if isinstance(value, torch.Tensor) and value.dim() > 0:
             count: Any = value.shape[0]
-            return Items(count, lambda i: value.select(0, i)) if _is_dynamic(count) else None
+            return Items(count, lambda i: value.select(0, i)) if is_dynamic(count) else None
         return None
-
-
-def _is_dynamic(count: Any) -> bool:
-    return isinstance(count, torch.SymInt) and not count.node.is_constant()
 
 
 class _Joined:
