@@ -18,7 +18,7 @@ from sardonyx._capture.meta_tracer.control_flow.scopes import Scopes
 from sardonyx._capture.meta_tracer.entry.signature import Placeholders
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.isolation.interrupts import raise_waiting
-from sardonyx._capture.meta_tracer.meta.aliases import is_done_with, may_be_written, roots
+from sardonyx._capture.meta_tracer.meta.aliases import is_unaffected, may_be_written, roots
 from sardonyx._capture.meta_tracer.meta.fake_kernels import PLAIN, FakeKernels
 from sardonyx._capture.meta_tracer.meta.results import ResultFactory
 from sardonyx._capture.meta_tracer.meta.rules import MetaRules
@@ -301,7 +301,7 @@ class Recorder(modes.OperatorMode):
         }
         for copy in self._copies:
             own = roots(copy)
-            if any(own & all_ and not is_done_with(copy, node) for node, all_ in written.items()):
+            if any(own & all_ and not is_unaffected(copy, node) for node, all_ in written.items()):
                 raise DeclinedError("whether writes go to a copy or a view depends on sizes")
         unsure = set().union(*map(roots, self._copies))
         if any(unsure & roots(node) for node in self._strided):
