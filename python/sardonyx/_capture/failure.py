@@ -13,7 +13,7 @@ from sardonyx._torch_private.features import missed
 
 from .guards.specializations import Specializations, SpecializedBranchError
 from .source_location import Place, place_of_error
-from .strategies.strategies import Attempt, FixedSizeError, first_line
+from .strategies.strategies import Attempt, FixedSizeError, first_line, holds_script
 from .torchscript.scripted import readings_of
 
 if TYPE_CHECKING:
@@ -113,9 +113,11 @@ def _diagnostics(
     model: torch.nn.Module, attempts: list[Attempt], by_data: bool
 ) -> list[Diagnostic]:
     """One for each cause that differs from those before it; the one to act on comes first: what
-    Sardonyx itself rejects, then in the order of the attempts."""
+    Sardonyx itself rejects, then in the order of the attempts. After a question about data, which
+    names the model's line, tracing is a guess: what is rejected of its program is no cause."""
     found: dict[str, Diagnostic] = {}
-    for each in sorted(attempts, key=lambda each: not _is_ours(each.error)):
+    ordered = sorted(attempts, key=lambda each: not _is_ours(each.error))
+    for each in attempts if by_data and not holds_script(model) else ordered:
         if each.error is None:
             continue
         cause, place = first_line(each.error), place_of_error(each.error)
