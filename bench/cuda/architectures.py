@@ -19,6 +19,7 @@ from torch.export import Dim
 
 import sardonyx
 from sardonyx._runtime.session import open_session, run
+from sardonyx.hf.base.experts import all_experts
 from sardonyx.hf.evaluation.references import as_sure, of_pytorch
 
 from . import timing
@@ -93,10 +94,11 @@ def _exported(model: torch.nn.Module, example: _Tensors, dims: Any) -> Any:
             for argument, axes in dims.items()
         }
         try:
-            return sardonyx.export(
-                model, (), kwargs={name: each.clone() for name, each in example.items()},
-                dynamic_shapes=shapes, target_runtime=runtime,
-            )  # fmt: skip
+            with all_experts(model):  # as `sardonyx hf` exports them
+                return sardonyx.export(
+                    model, (), kwargs={name: each.clone() for name, each in example.items()},
+                    dynamic_shapes=shapes, target_runtime=runtime,
+                )  # fmt: skip
         except sardonyx.OnnxExporterError:
             if not wanted:
                 raise

@@ -79,7 +79,8 @@ def _is_own(name: str, task: str) -> bool:
 def make_checkpoint(name: str, task: str, folder: Path) -> dict[str, Any]:
     """A small model of the architecture, that eager PyTorch can run, in a folder.
 
-    Raises the diagnostic where a model was made and no inputs were found for it.
+    Raises the diagnostic where a model was made and no inputs were found for it; where its own code
+    fails, ValueError.
     """
     reasons = []
     without_inputs: ProgramError | None = None
@@ -89,8 +90,9 @@ def make_checkpoint(name: str, task: str, folder: Path) -> dict[str, Any]:
             config = tiny_config(name, profile)
             parameters = _save(config, name, task, folder)
         except Exception as error:
-            reasons.append(f"{profile.name}: {headline(error)}")
-            if isinstance(error, ProgramError):
+            fault = error.__cause__ if isinstance(error, ProgramError) else None
+            reasons.append(f"{profile.name}: {headline(fault or error)}")
+            if isinstance(error, ProgramError) and fault is None:
                 without_inputs = error
             continue
         return {"profile": profile.name, "parameters": parameters}

@@ -7,9 +7,10 @@ Each architecture is made once and exported with each option of `OPTIONS`. The 2
 onnxruntime-genai are compared with eager PyTorch's, for one sequence and for two. Where they
 differ, PyTorch's own logits decide: a difference at scores that are nearer to each other than the
 option rounds is a tie, any other is wrong. It is a tie, too, where PyTorch gives these tokens once
-its top-k takes the first of equal values, whose order PyTorch does not define, and where its own
-float16 moves the scores as far apart. With `int4`, PyTorch has the dequantized weights; a
-difference that is gone once the file's own products leave activations in float is "unsure".
+its top-k takes the first of equal values, whose order PyTorch does not define, where it gives them
+in float16, or its float16 moves the scores as far apart, and where it gives them with keys and
+values rounded to the integers of an int8 cache. With `int4`, PyTorch has the dequantized weights;
+a difference that is gone once the file's own products leave activations in float is "unsure".
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from sardonyx._base.choices import Runtime
 
 from .checkpoints import architectures, headline, make_checkpoint
 from .sweeping import prepare_libraries, sweep_parser
-from .ties import FirstOfEqual, in_float16
+from .ties import FirstOfEqual, in_float16, integer_cache
 from .trial import PROMPT, STEPS, batches, end_tokens, generated_in_genai, until_end
 
 if TYPE_CHECKING:
@@ -172,8 +173,18 @@ def _explained(reference: Any, out: Path, option: str) -> dict[str, Any] | None:
         came = _compared(reference, out, rounding)
     if came["status"] != "wrong":
         return {"status": "tie", "reason": "equal values in PyTorch's top-k"}
+    if "int8" in option:
+        with integer_cache(reference, out):
+            came = _compared(reference, out, OPTIONS["none"].rounding)
+        if came["status"] != "wrong":
+            return {"status": "tie", "reason": "PyTorch's with keys and values of these integers"}
     if "fp16" in option:
-        came = _compared(reference, out, rounding, in_float16(reference))
+        rounded = in_float16(reference)
+        with FirstOfEqual():
+            came = _compared(rounded, out, OPTIONS["none"].rounding)
+        if came["status"] != "wrong":
+            return {"status": "tie", "reason": "PyTorch's in float16"}
+        came = _compared(reference, out, rounding, rounded)
     return None if came["status"] == "wrong" else came
 
 

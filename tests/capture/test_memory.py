@@ -51,6 +51,23 @@ def test_copies_what_only_the_example_has_in_rows():
     assert torch.equal(made(x, y)[0], x[:, :5])
 
 
+class RowsWrittenBefore(torch.nn.Module):
+    def forward(self, x, y):
+        sums = torch.zeros_like(x)
+        sums[:, 1:] = x[:, :-1]
+        return sums[:, : y.shape[0]].contiguous() + 1
+
+
+def test_writes_before_such_a_copy_do_not_matter():
+    model = RowsWrittenBefore()
+    shapes = {"x": {1: Dim.AUTO}, "y": {0: Dim.AUTO}}
+    args = (torch.randn(3, 4), torch.randn(4))
+    made = sardonyx.export(model, args, dynamic_shapes=shapes, capture="quick")
+    for columns, count in ((7, 5), (4, 4), (2, 1)):
+        x, y = torch.randn(3, columns), torch.randn(count)
+        assert torch.equal(made(x, y)[0], model(x, y))
+
+
 class LastRows(torch.nn.Module):
     """Of the last block there may be as many as of the others: the start of the slice of `x` is
     below zero in each, which its bounds do not say."""

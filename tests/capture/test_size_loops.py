@@ -155,6 +155,21 @@ def collects_in_a_loop(x):
     return y
 
 
+def visits_what_data_choose(x):
+    both = x.new_empty(x.shape[0], x.shape[1], 2)
+    both[..., 0], both[..., 1] = x, x.sin()
+    rows = both.transpose(0, 1).contiguous().sum(-1)
+    chosen = (rows * 2).long() % 3
+    factors = torch.tensor([0.5, -2.0, 3.0])
+    sums = torch.zeros_like(rows).flatten()
+    for number in torch.unique(chosen).unsqueeze(-1):
+        index = int(number.item())
+        places = torch.where(chosen.flatten() == index)[0]
+        values = rows.flatten()[places]
+        sums.index_add_(0, places, values if index >= 2 else values * factors[index])
+    return sums.view(rows.shape)
+
+
 LOOPS = {
     each.__name__: each
     for each in (
@@ -173,6 +188,7 @@ LOOPS = {
         collects_rows,
         collects_parts,
         collects_in_a_loop,
+        visits_what_data_choose,
     )
 }
 

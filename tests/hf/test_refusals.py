@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import safetensors.torch
 import torch
+from transformers import PretrainedConfig, PreTrainedModel
 
 import sardonyx
 
@@ -152,3 +153,34 @@ def test_a_former_export_is_replaced_whole_or_not_at_all(
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     sardonyx.hf.export(folder, out)
     assert {path.name for path in tmp_path.iterdir()} == {"bert", "out"}
+
+
+class _Config(PretrainedConfig):
+    model_type = "reads_what_is_not_there"
+    vocab_size = 50
+
+
+class _Output:
+    pass
+
+
+class _ReadsWhatIsNotThere(PreTrainedModel):
+    config_class = _Config
+
+    def __init__(self, config: _Config) -> None:
+        super().__init__(config)
+        self.embed = torch.nn.Embedding(50, 8)
+        self.post_init()
+
+    def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
+        if input_ids.dtype != torch.int64:
+            raise ValueError("no tokens")
+        return self.embed(input_ids) + _Output().states
+
+
+def test_a_model_that_fails_by_its_own_code(tmp_path: Path) -> None:
+    with pytest.raises(sardonyx.ProgramError, match="reads an attribute that isn't there") as found:
+        sardonyx.hf.export(_ReadsWhatIsNotThere(_Config()), tmp_path / "out")
+    assert codes(found.value) == ["SX2007"]
+    assert "'_Output' object has no attribute 'states'" in str(found.value)
+    assert isinstance(found.value.__cause__, AttributeError)

@@ -22,15 +22,18 @@ DTYPES = [torch.int32, torch.int64]
 MANY = 2**24 + 1
 
 
-def check(function: Function, dtype: torch.dtype, *operators: str) -> None:
-    """The answers are PyTorch's, at other sizes than the example's; the operators are there."""
+def check(function: Function, dtype: torch.dtype, *operators: str, without: str = "") -> None:
+    """The answers are PyTorch's, at other sizes than the example's; the operators are there, and
+    not the one it is to be without."""
     example = (torch.ones(2, 3, dtype=dtype),)
     runtime: Any = "onnxruntime-cuda"
     shapes = ({0: Dim("rows"), 1: Dim("columns")},)
     model = Program(function)
     program = sardonyx.export(model, example, target_runtime=runtime, dynamic_shapes=shapes)
     made = program.model_proto
-    assert set(operators) <= {node.op_type for node in made.graph.node}
+    kinds = {node.op_type for node in made.graph.node}
+    assert set(operators) <= kinds
+    assert without not in kinds
     assert not left_to_the_cpu(made)
     session = open_session(made.SerializeToString())
     numbers = torch.tensor([[3, MANY, MANY - 1, MANY + 1, MANY + 1], [-MANY, 0, -MANY - 2, 5, 0]])
@@ -51,6 +54,23 @@ def test_greatest_of_many_digits(dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_least_of_many_digits(dtype: torch.dtype) -> None:
     check(lambda x: x.amin(0), dtype, "TopK")
+
+
+def test_sum_of_many_digits() -> None:
+    check(lambda x: x.sum(-1), torch.int64, "ReduceSum", "Div")
+    check(lambda x: x.sum((0, 1), keepdim=True), torch.int64, "ReduceSum", "Div")
+    check(lambda x: x.sum(-1), torch.int32, "ReduceSum", without="Div")
+
+
+def test_sum_that_needs_all_bits_or_more() -> None:
+    factors = torch.tensor([1, 1_000_000_007, 1_000_000_007**2, -7, 2**62])
+    check(lambda x: (x[..., None] * factors[1:3]).sum(-1), torch.int64, "ReduceSum", "Div")
+    check(lambda x: (x[..., None] * factors).sum(), torch.int64, "ReduceSum", "Div")
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_sum_of_truths(dtype: torch.dtype) -> None:
+    check(lambda x: (x > 0).sum(-1, dtype=dtype), dtype, "ReduceSum")
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

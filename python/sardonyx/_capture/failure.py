@@ -13,7 +13,7 @@ from sardonyx._torch_private.features import missed
 
 from .guards.specializations import Specializations, SpecializedBranchError
 from .source_location import Place, place_of_error
-from .strategies.strategies import Attempt, FixedSizeError, first_line
+from .strategies.strategies import Attempt, FixedSizeError, first_line, holds_script
 from .torchscript.scripted import readings_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def failure(
         return wrong
     for each in attempts:
         report(f"{each.strategy} reported:\n{type(each.error).__name__}: {each.error}")
-    by_data = any("DataDependent" in type(a.error).__name__ for a in attempts)
+    by_data = any(_is_by_data(each.error) for each in attempts)
     diagnostics = _diagnostics(model, attempts, by_data)
     if by_data:
         diagnostics += Specializations(scripted=readings_of(model).decided).refusals()
@@ -113,9 +113,11 @@ def _diagnostics(
     model: torch.nn.Module, attempts: list[Attempt], by_data: bool
 ) -> list[Diagnostic]:
     """One for each cause that differs from those before it; the one to act on comes first: what
-    Sardonyx itself rejects, then in the order of the attempts."""
+    Sardonyx itself rejects, then in the order of the attempts. A question about data, which names
+    the model's line, comes before all that was tried in its place."""
     found: dict[str, Diagnostic] = {}
-    for each in sorted(attempts, key=lambda each: not _is_ours(each.error)):
+    is_cause = _is_by_data if by_data and not holds_script(model) else _is_ours
+    for each in sorted(attempts, key=lambda each: not is_cause(each.error)):
         if each.error is None:
             continue
         cause, place = first_line(each.error), place_of_error(each.error)
@@ -132,6 +134,10 @@ def _diagnostics(
         text = f"{type(model).__name__} could not be captured"
         return [Diagnostic("SX1003", text, help=_HELP)]
     return list(found.values())
+
+
+def _is_by_data(error: BaseException | None) -> bool:
+    return "DataDependent" in type(error).__name__
 
 
 def _is_ours(error: BaseException | None) -> bool:

@@ -307,10 +307,7 @@ class _Loops:
         targets = ast.walk(loop.target)
         if not all(isinstance(each, (ast.Name, ast.Tuple, ast.expr_context)) for each in targets):
             return False
-        over = loop.iter
-        if isinstance(over, ast.Call):
-            return _called(over) in _ITERATED - self._own
-        return isinstance(over, (ast.Name, ast.Attribute, ast.Subscript))
+        return isinstance(loop.iter, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
 
     def _collects_at_once(self, loop: ast.For) -> bool:
         """Whether each run of the body appends one element to the lists that it appends to, but for

@@ -151,7 +151,7 @@ def strategies(
         return  # the others know neither quantized tensors nor TorchScript's branches on data
     # What comes next may take minutes, to stop where the first one did.
     is_by_data = "DataDependent" in type(attempts[0].error).__name__
-    if by_sizes and (is_by_data or _holds_script(model)):
+    if by_sizes and (is_by_data or holds_script(model)):
         yield Strategy("torch.jit.trace, where sizes alone decide", of_trace_by_sizes)
     yield Strategy("torch.export below autograd", with_derivatives)
     yield Strategy("torch.export with TorchDynamo", lambda: export(True, dynamic.shapes))
@@ -184,7 +184,8 @@ def _is_about_dimensions(error: Exception | None) -> bool:
     )
 
 
-def _holds_script(model: torch.nn.Module) -> bool:
+def holds_script(model: torch.nn.Module) -> bool:
+    """Whether modules in it are scripted."""
     import torch
 
     return any(isinstance(part, torch.jit.ScriptModule) for part in model.modules())

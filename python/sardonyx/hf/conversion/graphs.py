@@ -59,6 +59,10 @@ _CAPTURED_FOR_ONE_ROW = (
     "the model could be captured for one row alone, as where its own code goes through the rows "
     "one by one"
 )
+_CAPTURED_FOR_IMAGES = (
+    "the model could be captured for images of one size alone, as where its own code goes through "
+    "parts of an image one by one: images have the example's size, which --image-size sets"
+)
 
 # What is said of an `int(…)` that made a number of a size.
 _OF_INT = re.compile(r"TruncToInt\(|\bint\(")
@@ -121,17 +125,23 @@ def captured(part: Part, target: ExportTarget) -> tuple[Part, ONNXProgram, list[
 def _restricted(
     part: Part, target: ExportTarget, notes: Sequence[str]
 ) -> tuple[Part, ONNXProgram, list[str]] | None:
-    """The part without padding or for one row, where it can be captured so. `notes`: those of the
-    capture that failed."""
+    """The part without padding, for one row, or for images of the example's size, where it can be
+    captured so. `notes`: those of the capture that failed."""
     if part.unpadded is not None:
         with contextlib.suppress(CaptureError):
             return part.unpadded, _captured(part.unpadded, target), [*notes]
-    if part.one_row is not None:
+    row = part.one_row
+    tried = [] if row is None else [(row, [_CAPTURED_FOR_ONE_ROW])]
+    tried += [
+        (next(each.with_fewer_dims()), [*reasons, _CAPTURED_FOR_IMAGES])
+        for each, reasons in ((part, []), *tried)
+        if each.sizes_of_images
+    ]
+    for each, reasons in tried:
         with contextlib.suppress(OnnxExporterError):
-            row_notes = [_CAPTURED_FOR_ONE_ROW]
-            row, program = _of_sizes(part.one_row, target, row_notes)
-            _check_free(row, program, {PAST_LENGTH, *part.must_vary})
-            return row, program, row_notes
+            found, program = _of_sizes(each, target, reasons)
+            _check_free(found, program, {PAST_LENGTH, *part.must_vary})
+            return found, program, reasons
     return None
 
 

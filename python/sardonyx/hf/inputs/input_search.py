@@ -39,19 +39,28 @@ def accepted_example(
     text in which a `medium` stands, where there is to be one. Where a model takes no two rows, that
     is one of one row.
 
-    SX2007 says what each attempt ended in.
+    SX2007 says what each attempt ended in. Its cause is the error of a model that fails by its own
+    code.
     """
     attempts = _Attempts(model, config)
     for attempts.one_row in (False, True):
         found = attempts.first(task, medium)
         if found is not None:
             return found
-    raise refusal(
-        "SX2007",
-        f"no example inputs were found that {type(model).__name__} takes"
-        + "".join(f"\n    {reason}" for reason in dict.fromkeys(attempts.reasons)),
-        "call sardonyx.export with the model and inputs of your own",
+    kind = type(model).__name__
+    text, help_text = (
+        (
+            f"no example inputs were found that {kind} takes",
+            "call sardonyx.export with the model and inputs of your own",
+        )
+        if attempts.fault is None
+        else (
+            f"{kind} can't be run in PyTorch: its own code reads an attribute that isn't there",
+            "install a release of its package without this fault",
+        )
     )
+    reasons = "".join(f"\n    {reason}" for reason in dict.fromkeys(attempts.reasons))
+    raise refusal("SX2007", text + reasons, help_text) from attempts.fault
 
 
 class _Attempts:
@@ -60,6 +69,7 @@ class _Attempts:
     Attributes:
         one_row: whether they have one row, and not two.
         reasons: what those ended in that the model does not take.
+        fault: an error of the model's own code, which no other inputs avoid.
     """
 
     def __init__(self, model: torch.nn.Module, config: Any) -> None:
@@ -69,6 +79,7 @@ class _Attempts:
         self._asking: list[Example] = []
         self.one_row = False
         self.reasons: list[str] = []
+        self.fault: Exception | None = None
 
     def first(
         self, task: Task | None, medium: Medium | None
@@ -103,10 +114,21 @@ class _Attempts:
             except Exception as error:
                 first = (str(error).splitlines() or [""])[0]
                 self.reasons.append(f"{', '.join(inputs)}: {type(error).__name__}: {first[:200]}")
+                if self.fault is None and _is_own_fault(error, model):
+                    self.fault = error
                 if (asked := asked_for(trying, error, model, self._config)) is not None:
                     self._asking.append(asked)
                 trying = corrected(made, error) if trying is made else None
         return None
+
+
+def _is_own_fault(error: Exception, model: torch.nn.Module) -> bool:
+    """Whether the model's code reads an attribute that an object of its own package lacks. Inputs
+    are tensors, or None where they are missing."""
+    if not isinstance(error, AttributeError) or isinstance(error.obj, torch.nn.Module):
+        return False
+    package = type(model).__module__.partition(".")[0]
+    return type(error.obj).__module__.partition(".")[0] == package
 
 
 def text_stands_alone(model: torch.nn.Module) -> bool:

@@ -288,6 +288,28 @@ std::optional<Values> place_by_reals(const Use& use, const Rule& rule) {
                           std::move(attributes));
 }
 
+// Before: ReduceSum(x)
+// After:  upper = Div(x, 2^32); 2^32 times the sum of these, plus the sum of x - 2^32 upper, each
+//         Cast(ReduceSum(Cast<double>(...))). Double holds the sums of up to 2^21 elements, and
+//         what goes beyond 64 bits wraps around as in PyTorch.
+std::optional<Values> sum_in_double(const Use& use, const Rule& rule) {
+  onnx::Emit& onnx = use.onnx;
+  const Value x = use.input(0);
+  const auto sum_of = [&](Value part) {
+    std::vector<Value> inputs(use.inputs.begin(), use.inputs.end());
+    inputs[0] = onnx.cast(part, DType::kFloat64);
+    std::vector<Attribute> attributes(use.attributes.begin(), use.attributes.end());
+    const Values sum = use.onnx.without(rule, use, inputs, std::move(attributes));
+    return onnx.cast(sum.front(), x.dtype());
+  };
+  if (bits_of(x, kDeep) <= 32) return Values{sum_of(x)};
+  const Value scale = onnx.int_scalar(std::int64_t{1} << 32);
+  const Value upper = onnx.div(x, scale);
+  const Value lower = onnx.sub(x, onnx.mul(upper, scale));
+  return Values{onnx.add(onnx.mul(sum_of(upper), scale), sum_of(lower))};
+}
+
+constexpr DTypeSet kLong = onnx::dtype_bit(DType::kInt64);
 constexpr DTypeSet kIntegers = onnx::dtype_bit(DType::kInt32) | onnx::dtype_bit(DType::kInt64);
 constexpr std::string_view kReadInSource = "1.31, read in its source";
 constexpr std::string_view kThroughFloat =
@@ -310,6 +332,14 @@ constexpr Rule kOnCuda[] = {
      .how = least,
      .why = kThroughFloat,
      .since = kReadInSource},
+    {.name = "sum-of-many-digits",
+     .op = Op::kReduceSum,
+     .reason = Reason::kWrong,
+     .types = kLong,
+     .when = reduces_many_digits,
+     .how = sum_in_double,
+     .why = kThroughFloat,
+     .since = kReadInSource},
     {.name = "place-of-the-greatest-integer",
      .op = Op::kArgMax,
      .reason = Reason::kLacks,
@@ -326,7 +356,6 @@ constexpr Rule kOnCuda[] = {
      .since = kReadInSource},
 };
 
-constexpr DTypeSet kLong = onnx::dtype_bit(DType::kInt64);
 constexpr std::string_view kThirtyTwoBits =
     "it looks at 32 of the bits on some processors: the greater one of 0 and 2^31 is 0";
 constexpr std::string_view kThroughDouble =

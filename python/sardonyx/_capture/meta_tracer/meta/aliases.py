@@ -23,14 +23,18 @@ def roots(node: torch.fx.Node) -> set[torch.fx.Node]:
     return {each for each in _way_back(node) if not _sources(each)}
 
 
-def is_done_with(copy: torch.fx.Node, write: torch.fx.Node) -> bool:
-    """Whether a tensor that may be a copy, or share the memory that is written, is read before the
-    write alone, so that it does not matter which."""
-    if copy.graph is not write.graph or not operators.is_overload(write.target):
+def is_unaffected(copy: torch.fx.Node, write: torch.fx.Node) -> bool:
+    """Whether it does not matter if the tensor is a copy, or shares the memory that is written: it
+    is made after the write, or read before the write alone."""
+    if copy.graph is not write.graph:
+        return False
+    order = {node: place for place, node in enumerate(write.graph.nodes)}
+    if order[write] < order[copy]:
+        return True
+    if not operators.is_overload(write.target):
         return False
     if any(copy in _way_back(source) for source in write.all_input_nodes):
         return False
-    order = {node: place for place, node in enumerate(write.graph.nodes)}
     waiting, seen = [copy], {copy}
     while waiting:
         for user in waiting.pop().users:
@@ -39,7 +43,7 @@ def is_done_with(copy: torch.fx.Node, write: torch.fx.Node) -> bool:
             if user not in seen and _may_give_its_inputs(user.target):
                 seen.add(user)
                 waiting.append(user)
-    return order[copy] < order[write]
+    return True
 
 
 def _way_back(node: torch.fx.Node) -> set[torch.fx.Node]:

@@ -18,7 +18,7 @@ from sardonyx._capture.meta_tracer.control_flow.scopes import Scopes
 from sardonyx._capture.meta_tracer.entry.signature import Placeholders
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.isolation.interrupts import raise_waiting
-from sardonyx._capture.meta_tracer.meta.aliases import is_done_with, may_be_written, roots
+from sardonyx._capture.meta_tracer.meta.aliases import is_unaffected, may_be_written, roots
 from sardonyx._capture.meta_tracer.meta.fake_kernels import PLAIN, FakeKernels
 from sardonyx._capture.meta_tracer.meta.results import ResultFactory
 from sardonyx._capture.meta_tracer.meta.rules import MetaRules
@@ -28,6 +28,7 @@ from sardonyx._capture.shapes.slices import SIZES_READ
 from sardonyx._torch_private import fake_tensors, modes, operators
 
 from .autocast_regions import MARKS
+from .constant_values import ConstantValues
 from .in_place_views import VIEW_OF, InPlaceView
 from .sizes_in_tensors import held_sizes
 from .stack_traces import StackTraces
@@ -104,6 +105,7 @@ class Recorder(modes.OperatorMode):
         self.mapping = VmapLevels(self.results, self._write_one)
         self._traces = StackTraces()
         self.numbers = TensorItems()
+        self._constants = ConstantValues()
         self.calls = CallHistory()
         # Takes sizes for which PyTorch raises where one is 0.
         self.on_sizes_above_0: Callable[[Sequence[Any]], None] = lambda _: None
@@ -156,7 +158,9 @@ class Recorder(modes.OperatorMode):
         copies = self._rules.results.copies_of_views
         if func is _TRUTH:
             return self._truth(args[0])
-        result = self._rules.result(alike or func, args, kwargs)
+        result = self._constants.result(func, args, kwargs, self._writes)
+        if result is None:
+            result = self._rules.result(alike or func, args, kwargs)
         if isinstance(result, NUMBERS) and self.numbers.knows(result, self.graph):
             return result
         place = self._place()
@@ -194,6 +198,9 @@ class Recorder(modes.OperatorMode):
     def _truth(self, tensor: torch.Tensor) -> bool:
         """Of a tensor of one element, of which Python asks it. No call is written down: whatever
         hangs on it is decided with it."""
+        known = self._constants.of(tensor, self._writes)
+        if known is not None:
+            return bool(known)
         self.asked = tensor
         try:
             result = self._rules.result(_TRUTH, (tensor,), {})
@@ -218,7 +225,10 @@ class Recorder(modes.OperatorMode):
         number = held_by_constant(node)
         if number is not None and may_be_written(node, self._writes):
             raise DeclinedError("a number that a constant holds, which may have been written to")
-        return held_sizes(node, self._writes) if number is None else number
+        number = held_sizes(node, self._writes) if number is None else number
+        if number is None and (known := self._constants.of(tensor, self._writes)) is not None:
+            return known.item()
+        return number
 
     def _place(self) -> dict[str, Any]:
         return {
@@ -301,7 +311,7 @@ class Recorder(modes.OperatorMode):
         }
         for copy in self._copies:
             own = roots(copy)
-            if any(own & all_ and not is_done_with(copy, node) for node, all_ in written.items()):
+            if any(own & all_ and not is_unaffected(copy, node) for node, all_ in written.items()):
                 raise DeclinedError("whether writes go to a copy or a view depends on sizes")
         unsure = set().union(*map(roots, self._copies))
         if any(unsure & roots(node) for node in self._strided):
