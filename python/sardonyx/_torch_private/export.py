@@ -6,8 +6,8 @@ import importlib
 import inspect
 import logging
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from .probing import MissingError, Probe, has, lookup, patched
@@ -87,6 +87,40 @@ def capture_options() -> dict[str, Any]:
     # Sizes that must be equal are checked when the model runs instead of refusing to capture.
     wanted = {"prefer_deferred_runtime_asserts_over_guards": True}
     return {name: value for name, value in wanted.items() if name in known}
+
+
+_INLINING = tuple(
+    f"torch._export.passes.replace_{kind}_with_hop_pass" for kind in ("set_grad", "autocast")
+)
+INLINING = Probe(
+    "code of a graph into which regions are inlined",
+    *(has(module, "node_inline_") for module in _INLINING),
+    has("torch.fx", "GraphModule.recompile"),
+)
+
+
+@contextmanager
+def compiled_once_after_inlining() -> Iterator[None]:
+    """Within it, torch.export compiles a graph when all regions without gradients, or of autocast,
+    are inlined. It compiles the graph and those of all regions that are left after each of them:
+    most of the time for a model with a hundred `torch.no_grad()`."""
+    if not INLINING.available:
+        yield
+        return
+    graph_module = lookup("torch.fx", "GraphModule")
+
+    def deferred(inline: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def inlined(node: Any) -> Any:
+            with patched(graph_module, "recompile", lambda _: None):
+                return inline(node)
+
+        return inlined
+
+    with ExitStack() as stack:
+        for name in _INLINING:
+            module = importlib.import_module(name)
+            stack.enter_context(patched(module, "node_inline_", deferred(module.node_inline_)))
+        yield
 
 
 def _draft() -> Any:

@@ -50,6 +50,7 @@ _PROBES = (
     export.DRAFT,
     export.EXPORT_FLAG,
     export.GUARDS_CODE,
+    export.INLINING,
     operators.SHAPES_OF_OTHERS,
     operators.WHOLE_RECURRENCES,
     operators.INDICES,
@@ -57,6 +58,7 @@ _PROBES = (
     sizes.EMPTY_SIZES,
     sizes.FLOORS,
     sizes.QUOTIENTS,
+    sizes.ROUNDING,
     state.BOUND_APPLIES,
     Probe("TorchScript in memory", _script_imports),
 )

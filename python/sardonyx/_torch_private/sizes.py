@@ -52,6 +52,17 @@ def plain_expression(node: Any) -> Any:
     return node._expr
 
 
+def size_of_expression(expression: Any, *, like: Any) -> Any:
+    """The SymInt of an expression of sizes, in the environment of another SymInt."""
+    import torch
+    from torch.fx.experimental.sym_node import SymNode
+
+    env = like.node.shape_env
+    known = example_sizes(env)
+    hint = expression.xreplace({each: known[each] for each in expression.free_symbols})
+    return torch.SymInt(SymNode(expression, env, int, int(hint), fx_node=None))
+
+
 def is_always_true(relation: Any) -> bool:
     """Whether a relation of sizes holds whatever they are, which nothing assumes by asking."""
     from torch.fx.experimental.symbolic_shapes import statically_known_true
@@ -105,9 +116,18 @@ _ARITHMETIC = (
 _SUMS = frozenset({"add", "sub"})
 
 
+_CHOICES = frozenset({"sym_max", "sym_min"})
+
+
 @contextmanager
-def arithmetic_remembered(simplified: Callable[[Any], Any]) -> Iterator[None]:
-    """Within it, equal operands give the node that they gave before, and sums are simplified."""
+def arithmetic_remembered(
+    simplified: Callable[[Any], Any],
+    chosen: Callable[[Any], Any],
+    divided: Callable[[Any, Any], Any],
+) -> Iterator[None]:
+    """Within it, equal operands give the node that they gave before. Sums are what `simplified`
+    makes of them, maxima and minima what `chosen` does. A rounded quotient by a size is what
+    `divided` gives, where it gives one."""
     from torch.fx.experimental.sym_node import SymNode
 
     known: dict[tuple[Any, ...], Any] = {}
@@ -119,8 +139,13 @@ def arithmetic_remembered(simplified: Callable[[Any], Any]) -> Iterator[None]:
             result = known.get(operands)
             if result is None:
                 result = method(node, other)
+                if name == "floordiv" and result.pytype is int and other.expr.free_symbols:
+                    exact = divided(node.expr, other.expr)
+                    result = result if exact is None else _with_expression(result, exact)
                 if name in _SUMS:
                     result = _with_expression(result, simplified(result.expr))
+                elif name in _CHOICES and result.pytype is int:
+                    result = _with_expression(result, chosen(result.expr))
                 known[operands] = result
             elif (on_given := getattr(result, "on_given_again", None)) is not None:
                 on_given()
@@ -200,6 +225,59 @@ def negative_divisors_rounded() -> Iterator[None]:
 
     with patched(SymNode, "int_floordiv", int_floordiv), patched(SymNode, "mod", mod):
         yield
+
+
+ROUNDING = Probe(
+    "real quotients of sizes that are rounded",
+    has("torch.fx.experimental.sym_node", "SymNode.ceil", "SymNode.floor"),
+)
+
+
+@contextmanager
+def quotients_rounded_as_integers() -> Iterator[None]:
+    """Within it, `math.ceil(n / 2)` is `(n + 1) // 2`, and `math.floor(n / 2)` is `n // 2`, which
+    is the same for sizes below 2**53. What a layer pads by is made of such quotients. Of real
+    numbers, sympy simplifies nothing, so that the sizes of each layer are several times as long as
+    those of the one before."""
+    if not ROUNDING.available:
+        yield
+        return
+    from torch.fx.experimental.sym_node import SymNode
+    from torch.utils._sympy.functions import FloorDiv
+
+    raised, lowered = SymNode.ceil, SymNode.floor
+
+    def ceil(node: Any) -> Any:
+        size, divisor = _integer_quotient(node)
+        if divisor is None:
+            return raised(node)
+        return _rounded(node, FloorDiv(size + divisor - 1, divisor), math.ceil)
+
+    def floor(node: Any) -> Any:
+        size, divisor = _integer_quotient(node)
+        if divisor is None:
+            return lowered(node)
+        return _rounded(node, FloorDiv(size, divisor), math.floor)
+
+    with patched(SymNode, "ceil", ceil), patched(SymNode, "floor", floor):
+        yield
+
+
+def _integer_quotient(node: Any) -> tuple[Any, Any]:
+    """The size that a real number is a quotient of, and the positive number that divides it; twice
+    None for any other number."""
+    expression = node.expr
+    if type(expression).__name__ != "IntTrueDiv":
+        return None, None
+    size, divisor = expression.args
+    return (size, divisor) if divisor.is_Integer and divisor > 0 else (None, None)
+
+
+def _rounded(node: Any, expression: Any, function: Callable[[Any], int]) -> Any:
+    from torch.fx.experimental.sym_node import SymNode
+
+    hint = None if node.hint is None else function(node.hint)
+    return SymNode(expression, node.shape_env, int, hint, fx_node=None)
 
 
 FLOORS = Probe(

@@ -20,6 +20,8 @@ ROWS: dict[Any, Callable[[], Calls]] = {
             _.neg.default, _.relu.default, _.abs.default, _.bitwise_not.default,
             _.logical_not.default, _.log.default, _.reciprocal.default, _.round.default,
             _.floor.default, _.ceil.default, _.leaky_relu.default,
+            _.hardtanh.default, _.relu6.default, _.hardswish.default, _.hardsigmoid.default,
+            _.softplus.default, _.elu.default,
         ),
         elementwise.unary,
     ),
@@ -80,6 +82,22 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     _.cdist.default: products.compared,
     _.einsum.default: products.contracted,
     **dict.fromkeys((_.conv1d.default, _.conv2d.default, _.conv3d.default), products.convolved),
+    _.batch_norm.default: products.normalized_in_batches,
+    **dict.fromkeys(
+        (
+            _.upsample_nearest1d.vec, _.upsample_nearest2d.vec, _.upsample_nearest3d.vec,
+            _._upsample_nearest_exact1d.vec, _._upsample_nearest_exact2d.vec,
+            _._upsample_nearest_exact3d.vec,
+        ),
+        products.resized,
+    ),
+    **dict.fromkeys(
+        (
+            _.upsample_linear1d.vec, _.upsample_bilinear2d.vec, _.upsample_trilinear3d.vec,
+            _.upsample_bicubic2d.vec,
+        ),
+        products.interpolated,
+    ),
     _.im2col.default: products.unfolded,
     _.col2im.default: products.folded,
     _.embedding.default: products.embedded,

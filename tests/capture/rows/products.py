@@ -84,6 +84,45 @@ def convolved() -> Calls:
         yield from (call(volume, T("64333"), T("6"), [1, 2, 2], [1]), call(volume, T("64111")))
 
 
+_IMAGES = (
+    *(T("a4b"), T("ab4", order="021"), T("a4"), T("14b"), T("a1b"), T("04b")),
+    *(T("a4bc"), T("24bb"), T("a4bc", order="0231"), T("a499"), T("a411"), T("a1bc")),
+    *(T("a411", order="0231"), T("a1bc", order="0231"), T("a4bc", order="0132"), T("04bc")),
+    *(T("a4bc", step=2), T("14bc", spread="0"), T("abc4"), T("a4bc5"), T("a4b0")),
+    *(T("a4bc5", order="02341"), T("a4b3c"), T("14b3c", spread="0"), T("")),
+)
+
+
+def resized() -> Calls:
+    yield from (call(T("a4bc", dtype), [7, 5], None) for dtype in DTYPES)
+    for image in _IMAGES:
+        for sizes in ([3], [S("c", 1)], [7, 5], [S("b"), 8], [S("bc"), 0], [2, 3, S("b", 1)]):
+            yield call(image, list(sizes), None)
+        for factors in ([2.0], [1.5], [2.0, 2.0], [0.5, 1.25], [0.1, 1.0], [2.0, 0.5, 1.5]):
+            yield call(image, None, list(factors))
+        yield from (call(image, None, None), call(image, [3, 3], [1.0, 1.0]))
+
+
+def interpolated() -> Calls:
+    for (image, sizes, factors), _ in resized():
+        yield from (call(image, sizes, aligned, factors) for aligned in (False, True))
+
+
+def normalized_in_batches() -> Calls:
+    def factors(*tensors: T | None) -> tuple[Any, ...]:
+        return (*tensors, False, 0.1, 1e-5, True)
+
+    four = T("4")
+    for a, b in itertools.product(DTYPES, (F, D, torch.float16)):
+        yield call(T("a4bc", a), *factors(T("4", b), T("4", b), T("4", b), T("4", b)))
+    for image in _IMAGES:
+        yield from (call(image, *factors(*[T(sizes)] * 4)) for sizes in ("4", "1", "3"))
+        yield call(image, *factors(None, None, four, four))
+        yield call(image, *factors(None, four, four, four))
+        yield call(image, *factors(four, four, None, None))
+        yield call(image, four, four, four, four, True, 0.1, 1e-5, True)
+
+
 def unfolded() -> Calls:
     for dtype in DTYPES:
         yield call(T("a4bc", dtype), [2, 2], [1, 1], [0, 0], [2, 2])

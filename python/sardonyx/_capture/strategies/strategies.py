@@ -74,7 +74,8 @@ def strategies(
 
         conditions = plain_conditions() if strict else contextlib.nullcontext()
         caches = caches_disabled() if dynamic.any_dynamic else contextlib.nullcontext()
-        with torch.no_grad(), around(), conditions, caches:
+        inlining = torch_export.compiled_once_after_inlining()
+        with torch.no_grad(), around(), conditions, caches, inlining:
             return torch.export.export(
                 source,
                 args,

@@ -129,6 +129,7 @@ def _captured(
     from sardonyx._capture.meta_tracer.isolation.state import unchanged, warn_of_attributes
     from sardonyx._capture.meta_tracer.meta.fake_kernels import FakeKernels
     from sardonyx._capture.meta_tracer.symbolic.multiples import as_multiple
+    from sardonyx._capture.meta_tracer.symbolic.periodic import chosen, exact_quotient
     from sardonyx._capture.meta_tracer.symbolic.size_samples import SizeSamples, bounds_of
     from sardonyx._capture.meta_tracer.symbolic.solving import hearing_the_model, solve
     from sardonyx._capture.meta_tracer.tracer.autocast_regions import finish
@@ -168,7 +169,8 @@ def _captured(
         watching(model, recorder.modules) as called,
         non_strict.model_runs(),
         operators.bodies_uncompiled(),
-        sizes.arithmetic_remembered(as_multiple),
+        sizes.arithmetic_remembered(as_multiple, chosen, exact_quotient),
+        sizes.quotients_rounded_as_integers(),
         sizes.fractions_reduced_by_term(),
         hearing_the_model() as by_model,
         ways.followed(),

@@ -1,5 +1,5 @@
-"""Rules of what slides a kernel over images. Fake kernels ask of each size whether it is 1, to find
-a memory format, or a view."""
+"""Rules of what slides a kernel over images, resizes or normalizes them. Fake kernels ask of each
+size whether it is 1, to find a memory format, or a view."""
 
 # Rules take arguments by the names that operators' schemas give them, used or not.
 # ruff: noqa: A002, PLR0917
@@ -53,11 +53,79 @@ def convolution(
     if not is_usual or not _is_row_major(results, kernel, steps_of(weight)):
         raise DeclinedError("a convolution in another memory format")
     lengths = _lengths(shape[2:], kernel[2:], stride, padding, dilation)
-    dims = (shape[0], kernel[0], *lengths)
+    return _images(results, (shape[0], kernel[0], *lengths), input.dtype, is_last=is_last)
+
+
+def resized(
+    results: ResultFactory,
+    input: torch.Tensor,
+    output_size: Sequence[Any] | None,
+    *options: Any,
+    axes: int,
+) -> QuickTensor:
+    """[N, C, ...] with other sizes along `axes` axes: torch.nn.functional.interpolate. The last
+    option is the factors, where no sizes are given. Fake kernels compute the elements by dozens of
+    operators, each of which asks whether sizes are equal."""
+    shape, factors = dims_of(input), options[-1] if options else None
+    if len(shape) != axes + 2 or not input.is_floating_point():
+        raise DeclinedError("a resize of what is no batch of images")
+    given = [each for each in (output_size, factors) if each is not None]
+    if len(given) != 1 or len(given[0]) != axes:
+        raise DeclinedError("a resize to sizes and by factors, or of other axes")
+    if output_size is not None:
+        lengths = tuple(map(plain, output_size))
+    else:
+        lengths = tuple(map(_scaled, shape[2:], given[0]))
+    if any(hint(each) < 1 for each in (*shape, *lengths)):
+        raise DeclinedError("a resize to no elements")
+    is_last = _has_channels_last(results, shape, steps_of(input))
+    if not is_last and not _is_row_major(results, shape, steps_of(input)):
+        raise DeclinedError("a resize in another memory format")
+    return _images(results, (*shape[:2], *lengths), input.dtype, is_last=is_last)
+
+
+def batch_norm(
+    results: ResultFactory,
+    input: torch.Tensor,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    running_mean: torch.Tensor | None,
+    running_var: torch.Tensor | None,
+    training: bool,
+    *_: Any,
+) -> QuickTensor:
+    """Of [N, C, ...], by the statistics that the layer has."""
+    shape = dims_of(input)
+    if training or running_mean is None or running_var is None:
+        raise DeclinedError("a normalization by the batch")
+    if not 2 <= len(shape) <= 5 or type(shape[1]) is not int or shape[1] < 1:
+        raise DeclinedError("a normalization of what does not fit")
+    for factor in (weight, bias, running_mean, running_var):
+        if factor is not None and (dims_of(factor) != (shape[1],) or factor.dtype != input.dtype):
+            raise DeclinedError("a normalization with other factors")
+    if not input.is_floating_point():
+        raise DeclinedError("a normalization of integers")
+    is_last = _has_channels_last(results, shape, steps_of(input))
+    if not is_last and not _is_row_major(results, shape, steps_of(input)):
+        raise DeclinedError("a normalization in another memory format")
+    return _images(results, shape, input.dtype, is_last=is_last)
+
+
+def _scaled(size: Size, factor: float) -> Size:
+    """As PyTorch rounds it."""
+    if factor == int(factor):
+        return plain(size * int(factor))
+    return plain(torch.sym_int(size * factor))
+
+
+def _images(
+    results: ResultFactory, dims: Sizes, dtype: torch.dtype, *, is_last: bool
+) -> QuickTensor:
+    """[N, C, ...] in row-major order, or with the channels last in memory."""
     if not is_last:
-        return results.dense(dims, input.dtype)
-    batch, *inner, channels = results.strides.contiguous((dims[0], *lengths, dims[1]))
-    return QuickTensor.of(dims, (batch, channels, *inner), input.dtype)
+        return results.dense(dims, dtype)
+    batch, *inner, channels = results.strides.contiguous((dims[0], *dims[2:], dims[1]))
+    return QuickTensor.of(dims, (batch, channels, *inner), dtype)
 
 
 def im2col(

@@ -53,7 +53,9 @@ TABLE: dict[Any, Callable[..., Any]] = {
             _aten.silu.default, _aten.sigmoid.default, _aten.exp.default, _aten.rsqrt.default,
             _aten.sqrt.default, _aten.erf.default, _aten.log.default, _aten.reciprocal.default,
             _aten.round.default, _aten.floor.default, _aten.ceil.default,
-            _aten.leaky_relu.default,
+            _aten.leaky_relu.default, _aten.hardtanh.default, _aten.relu6.default,
+            _aten.hardswish.default, _aten.hardsigmoid.default, _aten.softplus.default,
+            _aten.elu.default,
         ),
         elementwise.unary,
     ),
@@ -121,6 +123,28 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.conv1d.default: partial(convolutions.convolution, axes=1),
     _aten.conv2d.default: partial(convolutions.convolution, axes=2),
     _aten.conv3d.default: partial(convolutions.convolution, axes=3),
+    _aten.batch_norm.default: convolutions.batch_norm,
+    **dict.fromkeys(
+        (
+            _aten.upsample_nearest1d.vec, _aten._upsample_nearest_exact1d.vec,
+            _aten.upsample_linear1d.vec,
+        ),
+        partial(convolutions.resized, axes=1),
+    ),
+    **dict.fromkeys(
+        (
+            _aten.upsample_nearest2d.vec, _aten._upsample_nearest_exact2d.vec,
+            _aten.upsample_bilinear2d.vec, _aten.upsample_bicubic2d.vec,
+        ),
+        partial(convolutions.resized, axes=2),
+    ),
+    **dict.fromkeys(
+        (
+            _aten.upsample_nearest3d.vec, _aten._upsample_nearest_exact3d.vec,
+            _aten.upsample_trilinear3d.vec,
+        ),
+        partial(convolutions.resized, axes=3),
+    ),
     _aten.im2col.default: convolutions.im2col,
     _aten.col2im.default: convolutions.col2im,
     _aten.embedding.default: matrix_products.embedding,

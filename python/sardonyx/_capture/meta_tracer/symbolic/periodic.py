@@ -25,6 +25,8 @@ class _UnknownError(Exception):
 def always_holds(equality: sympy.Equality) -> bool:
     """Whether it holds for sizes from 1 on, or from 0 where these are allowed. False also where
     that is not known."""
+    if sympy.expand(equality.lhs - equality.rhs) == 0:  # whatever its quotients are
+        return True
     symbols = sorted(equality.free_symbols, key=str)
     for join, is_of_innermost in ((math.lcm, True), (math.lcm, False), (_product, False)):
         parts = _rounded(equality, is_of_innermost=is_of_innermost)
@@ -41,12 +43,70 @@ def always_holds(equality: sympy.Equality) -> bool:
     return False
 
 
-def _values(symbols: list[Any], periods: list[int], rests: tuple[int, ...]) -> dict[Any, Any]:
+@functools.lru_cache(4096)
+def chosen(size: Any) -> Any:
+    """A maximum or minimum of two sizes as the one that it is for all sizes from 0 on; as it is
+    where no one is, or none is known."""
+    if _name(size) not in {"Max", "Min"} or len(size.args) != 2:
+        return size
+    first, second = size.args
+    larger, smaller = (first, second) if _is_never_less(first, second) else (second, first)
+    if larger is second and not _is_never_less(second, first):
+        return size
+    return larger if _name(size) == "Max" else smaller
+
+
+def _is_never_less(size: Any, other: Any) -> bool:
+    difference = size - other
+    symbols = sorted(difference.free_symbols, key=str)
+    if not all(each.is_integer and each.is_nonnegative for each in symbols):
+        return False
+    parts = _rounded(difference, is_of_innermost=False)
+    periods = [_period(parts, symbol, _product) for symbol in symbols]
+    if math.prod(periods) > _MAX_CASES:
+        return False
+    try:
+        return all(
+            _is_at_least(_polynomial(difference, _values(symbols, periods, rests, least=0)), 0)
+            for rests in itertools.product(*map(range, periods))
+        )
+    except _UnknownError:
+        return False
+
+
+@functools.lru_cache(4096)
+def exact_quotient(size: Any, divisor: Any) -> Any:
+    """What a size is divided by one that it is a multiple of, for all values of the quotients and
+    remainders in both; None where it is no multiple as a polynomial in these."""
+    atoms: dict[Any, Any] = {}
+
+    def polynomial(part: Any) -> Any:
+        if part.is_Integer:
+            return part
+        is_power = part.is_Pow and part.args[1].is_Integer and part.args[1] >= 0
+        if part.is_Add or part.is_Mul:
+            return part.func(*map(polynomial, part.args))
+        if is_power:
+            return part.func(polynomial(part.args[0]), part.args[1])
+        return atoms.setdefault(part, sympy.Dummy(integer=True))
+
+    dividend, by = sympy.expand(polynomial(size)), sympy.expand(polynomial(divisor))
+    if not by.free_symbols <= dividend.free_symbols or not by.free_symbols:
+        return None
+    quotient, rest = sympy.div(dividend, by, *sorted(dividend.free_symbols, key=str))
+    if rest != 0 or not _has_integers(sympy.expand(quotient)):
+        return None
+    return quotient.xreplace({dummy: part for part, dummy in atoms.items()})
+
+
+def _values(
+    symbols: list[Any], periods: list[int], rests: tuple[int, ...], *, least: int | None = None
+) -> dict[Any, Any]:
     """Each symbol as a polynomial in its quotient, from its least value on."""
     values = {}
     for symbol, period, rest in zip(symbols, periods, rests, strict=True):
-        least = 1 if symbol.is_positive else 0
-        turns = -(-max(least - rest, 0) // period)
+        first = (1 if symbol.is_positive else 0) if least is None else least
+        turns = -(-max(first - rest, 0) // period)
         values[symbol] = period * (_quotient(symbol) + turns) + rest
     return values
 
@@ -55,7 +115,7 @@ def _quotient(symbol: Any) -> Any:
     return sympy.Symbol(f"q_{symbol}", integer=True, nonnegative=True)
 
 
-def _rounded(equality: sympy.Equality, *, is_of_innermost: bool) -> list[Any]:
+def _rounded(equality: sympy.Basic, *, is_of_innermost: bool) -> list[Any]:
     """The quotients and remainders by numbers; those that have no others within, or all."""
     parts = [part for part in sympy.preorder_traversal(equality) if _name(part) in _ROUNDING]
     if is_of_innermost:

@@ -13,7 +13,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
-from sardonyx._torch_private.sizes import is_always_true, plain_expression
+from sardonyx._torch_private.sizes import (
+    is_always_true,
+    plain_expression,
+    size_of_expression,
+)
 
 # An int, or a torch.SymInt, which has an int's operators.
 Size = Any
@@ -320,10 +324,22 @@ def _quotient(shape: Sizes, others: Sequence[Size]) -> Size:
         else:
             del left[axis]
     total, divisor = product(left), product(divisors)
+    if (exact := _exact_quotient(total, divisor)) is not None:
+        return exact
     rest = plain(total // divisor)
     if not always_same(plain(rest * divisor), total):
         raise DeclinedError("a size of a view is a rounded quotient")
     return rest
+
+
+def _exact_quotient(total: Size, divisor: Size) -> Size | None:
+    """The quotient of sizes whose expressions have none left over; None of any others."""
+    if is_static((total,)) or is_static((divisor,)) or is_by_data((total, divisor)):
+        return None
+    from .periodic import exact_quotient
+
+    found = exact_quotient(key(total), key(divisor))
+    return None if found is None else plain(size_of_expression(found, like=total))
 
 
 def strides_of_view(shape: Sizes, strides: Sizes, wanted: Sizes) -> Sizes | None:
