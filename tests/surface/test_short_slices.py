@@ -134,11 +134,27 @@ def test_the_lengths_of_unequal_parts(sections: int, capture: Any) -> None:
         torch.testing.assert_close(list(made(x)), Lengths()(x))
 
 
+@pytest.mark.parametrize("places", [(-2,), (-3, -1)])
+def test_parts_that_end_before_the_start_are_warned_of(places: tuple[int, ...]) -> None:
+    """PyTorch's captures have no other lengths for them."""
+
+    class Lengths(nn.Module):
+        def forward(self, x: torch.Tensor) -> list[torch.Tensor]:
+            return [torch.full((2,), part.shape[0]) for part in x.tensor_split(places)]
+
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match="at least"):
+        made = sardonyx.export(Lengths(), (torch.rand(6),), dynamic_shapes=({0: Dim.DYNAMIC},))
+    for size in range(3, 9):
+        x = torch.rand(size)
+        torch.testing.assert_close(list(made(x)), Lengths()(x))
+
+
 FACTORS = {
     "qr": torch.linalg.qr,
     "svd": lambda x: torch.linalg.svd(x, full_matrices=False),
     "svdvals": lambda x: (torch.linalg.svdvals(x),),
     "lu_factor": torch.linalg.lu_factor,
+    "differences": lambda x: (torch.diff(x, n=2, dim=0),),
     "trapezoid": lambda x: (torch.cumulative_trapezoid(x, dim=0),),
 }
 

@@ -62,9 +62,18 @@ def has_short_results(program: ExportedProgram, leaves: Sequence[Leaf]) -> bool:
         node
         for target in _of_lesser_size()
         for node in program.graph.find_nodes(op="call_function", target=target)
+        if not _is_difference(node)
     ]
     least = [(size, _free_symbols(program, leaves, size)) for size in (0, 1)] if nodes else []
     return any(_is_short(node, free, size) for size, free in least for node in nodes)
+
+
+def _is_difference(node: torch.fx.Node) -> bool:
+    """Whether it is a difference of neighbours, whose length is looked at where it is read."""
+    import torch
+
+    is_repeated = (len(node.args) > 1 and node.args[1] != 1) or node.kwargs.get("n", 1) != 1
+    return node.target is torch.ops.aten.diff.default and not is_repeated
 
 
 @functools.cache
@@ -74,7 +83,7 @@ def _of_lesser_size() -> tuple[Any, ...]:
 
     aten = torch.ops.aten
     packets = (
-        *(aten.diagonal, aten.diag, aten.cumulative_trapezoid),
+        *(aten.diagonal, aten.diag, aten.diff, aten.cumulative_trapezoid, aten.tensor_split),
         *(aten.linalg_qr, aten.linalg_svd, aten.linalg_svdvals, aten.linalg_lu),
         aten.linalg_lu_factor,
     )
