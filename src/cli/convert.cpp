@@ -88,7 +88,7 @@ void run_convert(ConvertArguments& arguments) {
   } else if (!arguments.quiet) {
     std::printf("%s: %lld nodes, %.3f s\n", arguments.output.c_str(),
                 static_cast<long long>(model.node_count()), elapsed.count());
-    print_weights(arguments.simplification, arguments.explain);
+    print_weights(arguments.simplification, arguments.convert.precision.to, arguments.explain);
     if (arguments.explain) print_explanation(arguments.simplification);
     print_notes(record.notes);
   }

@@ -52,7 +52,7 @@ std::optional<std::pair<std::string, std::int64_t>> named_number(const std::stri
 
 void add_dim_options(CLI::App& command, DimOptions& options) {
   add_one(command, "--fixed",
-          "a dynamic dimension that is this number, and all that depends on it; repeatable",
+          "make a dynamic dimension, and all that depends on it, constant; repeatable",
           options.fixed);
   add_one(command, "--max", "a dynamic dimension that is at most this number; repeatable",
           options.max);

@@ -43,6 +43,15 @@ std::string json_number(double number) {
   return std::isfinite(number) ? std::to_string(number) : "null";
 }
 
+// With the first reason, which is that of all in most models.
+void print_that_none_changed(const OptimizationReport& simplification,
+                             const std::string& precision) {
+  std::string why;
+  for (const OptimizationReport::Declined& each : simplification.declined)
+    if (why.empty() && each.rule == "precision") why = ": " + each.node + ": " + each.reason;
+  std::fprintf(stderr, "note: no weight was converted to %s%s\n", precision.c_str(), why.c_str());
+}
+
 }  // namespace
 
 std::string weights_json(const OptimizationReport& simplification) {
@@ -59,8 +68,12 @@ std::string weights_json(const OptimizationReport& simplification) {
   return "[" + weights + "]";
 }
 
-void print_weights(const OptimizationReport& simplification, bool each_of_them) {
-  if (simplification.weights.empty()) return;
+void print_weights(const OptimizationReport& simplification, const std::string& precision,
+                   bool each_of_them) {
+  if (simplification.weights.empty()) {
+    if (!precision.empty()) print_that_none_changed(simplification, precision);
+    return;
+  }
   std::int64_t before = 0, after = 0;
   const WeightPrecision* worst = nullptr;
   double most = -1;

@@ -11,8 +11,10 @@ namespace sardonyx::cli {
 // "fold-pad: 3 times", then what was declined, a rule and reason a line with the nodes it stands
 // for.
 void print_explanation(const OptimizationReport& simplification);
-// What is held in another type, in sum, and `each_of_them` with the error that was measured.
-void print_weights(const OptimizationReport& simplification, bool each_of_them);
+// What is held in another type, in sum, and `each_of_them` with the error that was measured. On
+// standard error, that nothing is, where a `precision` was asked for.
+void print_weights(const OptimizationReport& simplification, const std::string& precision,
+                   bool each_of_them);
 // The same as a JSON array.
 std::string weights_json(const OptimizationReport& simplification);
 // The whole as members of a JSON object, each reason with its node: "nodes_before", "nodes",

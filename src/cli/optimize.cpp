@@ -72,7 +72,7 @@ void run_optimize(const OptimizeArguments& arguments) {
     std::printf("%s: %lld nodes, %lld before\n", arguments.output.c_str(),
                 static_cast<long long>(done.nodes_after),
                 static_cast<long long>(done.nodes_before));
-    print_weights(done, arguments.explain);
+    print_weights(done, optimize.precision.to, arguments.explain);
     print_what_was_done(done, arguments);
   }
   if (!arguments.json && !arguments.quiet) print_notes(done.notes);

@@ -47,7 +47,10 @@ void add_precision(CLI::App* command, PrecisionOptions& options) {
       ->check(CLI::IsMember({16, 32, 64, 128, 256}))
       ->capture_default_str()
       ->group(kGroup);
-  command->add_flag("!--asymmetric", options.symmetric, "add a zero point to each block")
+  command
+      ->add_flag_callback(
+          "--asymmetric", [&options] { options.symmetric = false; },
+          "add a zero point to each block")
       ->group(kGroup);
   command
       ->add_option("--method", options.method,

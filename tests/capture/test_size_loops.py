@@ -230,7 +230,7 @@ def test_a_loop_that_writes_to_two_views_of_a_tensor_is_none():
 def collects_some(x):
     rows = []
     for row in x:
-        if row.sum() > 0:
+        if row.sum() < 100:
             rows.append(row + 0)
     return torch.stack(rows)
 
@@ -262,7 +262,7 @@ def collects_other_sizes(x):
     "function", [collects_some, reads_what_it_collects, collects_twice, collects_other_sizes]
 )
 def test_lists_that_no_tensor_is_made_of(function):
-    with pytest.raises(sardonyx.OnnxExporterError, match=r"row in x|in range|row\.sum"):
+    with pytest.raises(sardonyx.OnnxExporterError, match=r"row in x|in range|data-dependent"):
         exported(Loop(function))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Any
 
 import pytest
 import torch
@@ -93,3 +94,32 @@ def test_a_declared_minimum_is_kept():
         return torch.eye((m % 2 + n) // n) * 2
 
     assert exported(function, "auto", (Dim("n", min=2, max=64), Dim("m", min=2, max=64)))[1] == []
+
+
+class ReadsPooled(torch.nn.Module):
+    """Reads a size after a pooling that rounds it up."""
+
+    def __init__(self, kernel: int, stride: int, padding: int) -> None:
+        super().__init__()
+        self.pool = torch.nn.MaxPool2d(kernel, stride, padding, ceil_mode=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.full((2,), self.pool(x).shape[-1])
+
+
+@pytest.mark.parametrize("capture", ["auto", "torch"])
+def test_a_window_of_padding_alone_is_warned_of(capture: Any) -> None:
+    shapes = ({3: Dim.DYNAMIC},)
+    images = torch.rand(2, 3, 8, 8)
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"ceil_mode .* window less"):
+        sardonyx.export(ReadsPooled(2, 3, 1), (images,), dynamic_shapes=shapes, capture=capture)
+
+
+@pytest.mark.parametrize("window", [(3, 2, 0), (3, 2, 1), (2, 2, 0)])
+def test_a_last_window_that_has_elements_is_not(window: tuple[int, int, int]) -> None:
+    model = ReadsPooled(*window)
+    made = sardonyx.export(model, (torch.rand(2, 3, 8, 8),), dynamic_shapes=({3: Dim.DYNAMIC},))
+    assert not made.notes
+    for width in range(3, 12):
+        x = torch.rand(2, 3, 8, width)
+        torch.testing.assert_close(made(x)[0], model(x))

@@ -101,7 +101,7 @@ cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.model.__nam
     ids=lambda value: value.model.__name__ if isinstance(value, Case) else "",
 )
 def test_a_dimension_that_must_vary_is_refused(case: Case, dim: Any) -> None:
-    message = rf"{case.what} was to be dynamic.*makes it {case.size}"
+    message = rf"{case.what} is declared dynamic.*makes it {case.size}"
     with pytest.raises(sardonyx.CaptureError, match=message) as caught:
         sardonyx.export(case.model(), case.args, dynamic_shapes=case.shapes(dim))
     assert told(caught.value.diagnostics) == [("SX1011", "error", __file__, case.line)]
@@ -143,7 +143,7 @@ def test_of_several_dimensions_those_that_are_constant_are_refused() -> None:
     shapes = {"x": dict.fromkeys(range(3), Dim.DYNAMIC)}
     with pytest.raises(sardonyx.CaptureError) as caught:
         sardonyx.export(Both(), (torch.randn(2, 3, 4),), dynamic_shapes=shapes)
-    assert [d.message.partition(" was")[0] for d in caught.value.diagnostics] == [
+    assert [d.message.partition(" is declared")[0] for d in caught.value.diagnostics] == [
         "dimension 0 of input 'x'",
         "dimension 2 of input 'x'",
     ]

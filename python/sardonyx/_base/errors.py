@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -116,9 +117,11 @@ for _each in (
 _SPECIALIZED = frozenset({"SX1008", "SX1012", "SX1013", "SX1015"})
 
 
-def warning_of(code: str) -> type[Warning]:
-    """The category of a warning of that code."""
-    return SpecializationWarning if code in _SPECIALIZED else OnnxExporterWarning
+def warn(note: Diagnostic, stacklevel: int) -> None:
+    """Issues the note as a Python warning, with its code and its help."""
+    category = SpecializationWarning if note.code in _SPECIALIZED else OnnxExporterWarning
+    text = f"{note.message} [{note.code}]" + (f"\n  help: {note.help}" if note.help else "")
+    warnings.warn(text, category, stacklevel=stacklevel + 1)
 
 
 _BY_STAGE: dict[str, type[OnnxExporterError]] = {

@@ -31,7 +31,7 @@ from .shapes.dynamic_shapes import DynamicShapes
 from .shapes.example_sizes import check_example
 from .shapes.kept_axes import SqueezedAxisError, check_squeezes, kept_axes, symbols_of_ones
 from .shapes.ranges import bounded_dims, is_least_raised
-from .shapes.short_slices import short_chunks, short_slices
+from .shapes.short_slices import has_short_results, short_chunks, short_slices
 from .shapes.small_results import small_results
 from .source_location import Place, user_place
 from .strategies.strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
@@ -465,6 +465,8 @@ def _quick_attempt(
         raise DeclinedError(first_line(error)) from error
     if short_slices(program, dynamic.leaves, 1):
         raise _ShortSliceError("a slice of a size that may be 1")
+    if has_short_results(program, dynamic.leaves):
+        raise DeclinedError("an operator whose result is shorter where a size is 0 or 1")
     if not size_branches:  # with them, slices have the length of each size
         notes += short_slices(program, dynamic.leaves, 0)
     if any(map(_asked_by_script, notes)):

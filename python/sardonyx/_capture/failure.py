@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, usage_error
+from sardonyx._torch_private import fake_tensors, pytree
 from sardonyx._torch_private.features import missed
 
 from .guards.specializations import Specializations, SpecializedBranchError
 from .source_location import Place, place_of_error
+from .strategies.observed_run import observed_run
 from .strategies.strategies import Attempt, FixedSizeError, first_line, holds_script
 from .torchscript.scripted import readings_of
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import torch
 
 _HELP = "make the model exportable by torch.export.export, or pass the ExportedProgram you get"
+_EAGER_HELP = "call the model with these inputs, and export it with inputs that it takes"
 _SIZES_HELP = "make fewer dimensions dynamic, or compute the sizes in fewer steps"
 _DATA_HELP = (
     "write it with torch.cond, torch.while_loop or torch.where; capture='trace' keeps the "
@@ -50,6 +53,8 @@ def failure(
         return wrong
     for each in attempts:
         report(f"{each.strategy} reported:\n{type(each.error).__name__}: {each.error}")
+    if own := _error_of_model(model, args, kwargs):
+        return own
     by_data = any(_is_by_data(each.error) for each in attempts)
     diagnostics = _diagnostics(model, attempts, by_data)
     if by_data:
@@ -107,6 +112,26 @@ def _wrong_arguments(
             f"pass one value for each parameter: sardonyx.export(model, ({example}))",
         )
     return None
+
+
+def _error_of_model(
+    model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> CaptureError | None:
+    """Where the model raises in eager mode too: inputs of another shape, say. An operator without
+    a kernel is no mistake: it may have a translator."""
+    values = pytree.tree_leaves((args, dict(kwargs), *model.parameters(), *model.buffers()))
+    if any(isinstance(each, fake_tensors.FakeTensor) for each in values):
+        return None
+    error = observed_run(model, args, kwargs).error
+    if error is None or isinstance(error, NotImplementedError):
+        return None
+    place = place_of_error(error)
+    text = f"{type(model).__name__} raises on the example inputs without an export too: "
+    text += first_line(error) + (f", at {place}" if place else "")
+    diagnostic = Diagnostic("SX1003", text, help=_EAGER_HELP, **_fields(place))
+    found = CaptureError(f"error[SX1003]: {text}\n  help: {_EAGER_HELP}", [diagnostic])
+    found.__cause__ = error
+    return found
 
 
 def _diagnostics(

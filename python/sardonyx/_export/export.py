@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from sardonyx._base.choices import CaptureStrategy, Runtime
-from sardonyx._base.errors import OnnxExporterError, usage_error, warning_of
+from sardonyx._base.errors import OnnxExporterError, usage_error, warn
 from sardonyx._base.log import is_log_enabled
 from sardonyx._base.packages import torch_for
 from sardonyx._base.state import one_capture_at_a_time
@@ -196,7 +195,7 @@ def export(
             for note in (*made.notes, *getattr(program, "told_by_torch", ())):
                 steps.say(note.message)
                 if note.severity == "warning":
-                    warnings.warn(note.message, warning_of(note.code), stacklevel=2)
+                    warn(note, stacklevel=2)
             if verbose:
                 print(made)
             if f is not None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
 from sardonyx import _native
 from sardonyx._base.bytes_written import bytes_written
-from sardonyx._base.errors import diagnostics_from_native, usage_error, warning_of
+from sardonyx._base.errors import diagnostics_from_native, usage_error, warn
 from sardonyx._model.ir import from_ir, to_ir
 from sardonyx._model.program import ONNXProgram
 
@@ -188,7 +187,7 @@ def optimize(
             _native.write(source, os.fspath(out), external_data=external_data, progress=progress)
     report = _report(done)
     for note in report.notes:
-        warnings.warn(note.message, warning_of(note.code), stacklevel=2)
+        warn(note, stacklevel=2)
     return Optimized(result_of(model, source, out), report)
 
 

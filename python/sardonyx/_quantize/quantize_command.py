@@ -13,7 +13,7 @@ from sardonyx._base.commands import run_command
 from sardonyx._base.errors import usage_error
 
 from .arguments import add_common, existing, memory_of, samples_of, show_progress
-from .options import METHODS, WHEN
+from .options import METHODS, WEIGHT_ONLY, WHEN
 from .quantize import quantize
 
 
@@ -52,43 +52,44 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     made.add_argument(
         "--snr", type=float, metavar="DB",
-        help="signal to noise that is to hold on the samples: layers that cost most get "
-        "activations of 16 bits, where the target computes with them, or stay in float",
+        help="the lowest signal-to-noise ratio to accept on the samples: layers with the largest "
+        "errors get activations of 16 bits, where the target has them, or stay in float",
     )  # fmt: skip
     made.add_argument(
         "--mixed", action="append", default=[], metavar="PATTERN=TYPE",
         help="layers that take activations of a8 or a16, or stay in float (keep); repeatable",
     )  # fmt: skip
     made.add_argument(
-        "--per-tensor", action="store_true", help="one scale for each weight, and not each channel"
-    )
+        "--per-tensor", action="store_true",
+        help="one scale for each weight, instead of one for each channel",
+    )  # fmt: skip
     made.add_argument(
         "--no-bias-correction", action="store_true",
-        help="leave biases as they are, though rounded weights change means",
+        help="do not correct biases for the means that rounded weights change",
     )  # fmt: skip
     made.add_argument(
         "--nearest", action="store_true",
-        help="round each weight to nearest, and not so that products of the samples change least",
+        help="round each weight to nearest, instead of minimizing the error of layers on the "
+        "samples",
     )  # fmt: skip
     made.add_argument(
         "--rounding-seconds", type=float, metavar="S",
-        help="how long weights are rounded by samples, at most, also where --snr has several "
-        "models tried: those of the largest products are rounded to nearest then (default: no "
-        "limit)",
+        help="the longest time to round weights by samples; the largest weights of those that are "
+        "left are rounded to nearest (default: no limit)",
     )  # fmt: skip
     made.add_argument(
         "--equalize", choices=WHEN, default="auto",
-        help="move factors of channels from a product into the next one, where the error is "
-        "measured to be smaller, wherever the products gain, or never (default: auto)",
+        help="cross-layer equalization, which moves scales of channels from a layer into the next: "
+        "auto where the measured error is smaller, always, or never (default: auto)",
     )  # fmt: skip
     made.add_argument(
         "--smooth", choices=WHEN, default="auto",
-        help="the same from a normalization into the weights after it, as SmoothQuant does "
-        "(default: auto)",
+        help="SmoothQuant, which moves scales of channels from a normalization into the weights "
+        "after it (default: auto)",
     )  # fmt: skip
     made.add_argument(
         "--force", action="store_true",
-        help="quantize a model in QDQ form anew, of what it computes dequantized",
+        help="quantize a model again that has QuantizeLinear and DequantizeLinear already",
     )  # fmt: skip
     made.add_argument(
         "--measures", metavar="FILE",
@@ -103,6 +104,10 @@ def parser() -> argparse.ArgumentParser:
 
 def _run(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
     data = samples_of(options)
+    if data is None and options.stats is None and options.scheme != WEIGHT_ONLY:
+        raise usage_error(
+            "quantization needs samples or statistics", "give --data, --random or --stats"
+        )
     if data is None and options.measures is not None:
         raise usage_error("errors are measured on samples", "give --data")
     if options.measures is not None and not Path(options.measures).parent.is_dir():

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from . import fake_tensors
 from .probing import MissingError, Probe, has, lookup, patched
 
 if TYPE_CHECKING:
@@ -262,7 +263,8 @@ def quiet_capture() -> Iterator[None]:
     """Within it, PyTorch does not log the failures of strategies, nor print the graph up to there:
     the error we raise says them. Nor does it warn of the weights that recurrent modules list."""
     loggers = [
-        logging.getLogger(f"torch.{name}") for name in ("_guards", "_dynamo", "fx", "export")
+        *(logging.getLogger(f"torch.{name}") for name in ("_guards", "_dynamo", "fx", "export")),
+        fake_tensors.logger(),  # which traces each operator that doesn't take its inputs
     ]
     levels = [logger.level for logger in loggers]
     try:

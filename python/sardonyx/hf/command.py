@@ -121,11 +121,11 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     made.add_argument(
         "--fixed", action="append", default=[], metavar="NAME=N",
-        help="dynamic dimensions that are a number: batch=1,sequence=128; repeatable",
+        help="make dynamic dimensions constant: batch=1,sequence=128; repeatable",
     )  # fmt: skip
     made.add_argument(
         "--max", action="append", default=[], metavar="NAME=N",
-        help="dynamic dimensions that are a number at most; repeatable",
+        help="upper bounds of dynamic dimensions; repeatable",
     )  # fmt: skip
     made.add_argument("--opset", type=int, help="default: the best one for the runtime")
     made.add_argument("--verify", action="store_true", help="compare the results with PyTorch")
@@ -166,7 +166,7 @@ def _add_options_of_decoders(made: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     made.add_argument("--last-logits", action="store_true", help="logits of the last token alone")
     made.add_argument(
-        "--hidden-states", action="store_true", help="what the head reads is a further output"
+        "--hidden-states", action="store_true", help="add the last hidden states as an output"
     )
     made.add_argument(
         "--draft", metavar="FOLDER",
@@ -179,7 +179,7 @@ def _add_options_of_decoders(made: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     made.add_argument(
         "--static-cache", type=_positive, metavar="N",
-        help="a cache with places for N tokens, which the model writes into; default: it grows",
+        help="a cache of N tokens, which the model writes into; default: the cache grows",
     )  # fmt: skip
     made.add_argument(
         "--cache-type", choices=("int8", "int4"),

@@ -278,7 +278,7 @@ Outputs lstsq(const Call& call, Emit& onnx) {
 }
 
 Outputs general_eigenvalues(const Call& call, Emit& /*onnx*/) {
-  call.refuse("eigenvalues of matrices that need not be symmetric",
+  call.refuse("eigenvalues of general matrices are not supported",
               "use torch.linalg.eigh or eigvalsh where the matrix is symmetric, or compute them "
               "outside of the model");
 }

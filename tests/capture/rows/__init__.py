@@ -65,6 +65,7 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     **dict.fromkeys((_.cat.default, _.stack.default), layout.joined),
     _.split.Tensor: layout.split,
     _.chunk.default: layout.chunked,
+    _.tensor_split.sections: layout.chunked,
     _.pixel_unshuffle.default: layout.unshuffled,
     _.to.dtype: elementwise.to_dtype,
     _.to.dtype_layout: elementwise.to_layout,

@@ -21,7 +21,10 @@ def axes_from_front(dims: Mapping[int, T], value: Any, label: str) -> dict[int, 
     counted: dict[int, T] = {}
     for axis, dim in dims.items():
         if not -rank <= axis < rank:
-            raise usage_error(f"{label} has {rank} dimensions, and no dimension {axis} to vary")
+            raise usage_error(
+                f"{label} has {rank} dimensions, and no dimension {axis}",
+                f"dimensions are counted from 0 to {rank - 1}" if rank else "it is a single number",
+            )
         if counted.setdefault(axis % rank, dim) is not dim:
             raise usage_error(f"dimension {axis % rank} of {label} is said twice, in two ways")
     return counted

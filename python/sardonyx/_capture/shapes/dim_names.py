@@ -38,7 +38,7 @@ class ConstantDim(NamedTuple):
         if self.axis != SCALAR:
             what = f"dimension {self.axis} of {what}"
         name = f" ('{self.wanted.name}')" if self.wanted.name else ""
-        asked = "may be" if policy.is_left_to_model else "was to be"
+        asked = "may be" if policy.is_left_to_model else "is declared"
         where = f", at {self.place}" if self.place else ""
         code, severity = _TOLD[policy]
         return Diagnostic(
@@ -59,8 +59,8 @@ _TOLD = {
     ConstantDimPolicy.MAY_VARY: ("SX1012", "note"),
 }
 _HELP = (
-    "change the code that takes the size for a number, or say Dim.AUTO, which lets the model "
-    "decide, or Dim.STATIC"
+    "change the code that specializes the size, or declare Dim.AUTO, which lets the model decide, "
+    "or Dim.STATIC"
 )
 
 
@@ -122,7 +122,7 @@ def equal_dims(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnos
             what = f"input '{input_name}'"
             if axis != SCALAR:
                 what = f"dimension {axis} of {what}"
-            text = f"{what} was to be dynamic ('{asked}'), and the model has it equal to '{has}'"
+            text = f"{what} is declared dynamic ('{asked}'), and the model has it equal to '{has}'"
             help_text = f"call both '{has}', or change the code that needs them to be equal"
             found.setdefault(asked, Diagnostic("SX1008", text, severity="warning", help=help_text))
     return list(found.values())

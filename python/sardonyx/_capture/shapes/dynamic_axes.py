@@ -47,7 +47,7 @@ def from_dynamic_axes(
     unknown = set(dynamic_axes) - set(keys) - set(output_names)
     if unknown:
         sure = bool(output_names or not input_names)
-        _report_unknown(unknown, sure=sure, lenient=lenient)
+        _report_unknown(unknown, [key for key in keys if key], sure=sure, lenient=lenient)
     leaves = [
         _axes(name, dynamic_axes.get(name), value) if name else None
         for name, value in zip(keys, values, strict=True)
@@ -57,7 +57,9 @@ def from_dynamic_axes(
     return dict(zip(bound, shaped_like(spec, leaves), strict=True))
 
 
-def _report_unknown(unknown: Collection[str], *, sure: bool, lenient: bool) -> None:
+def _report_unknown(
+    unknown: Collection[str], inputs: Sequence[str], *, sure: bool, lenient: bool
+) -> None:
     """UsageError; where it is not sure, since outputs have no names yet, a warning."""
     message = f"dynamic_axes names {', '.join(map(repr, sorted(unknown)))}"
     if sure and lenient:
@@ -68,7 +70,10 @@ def _report_unknown(unknown: Collection[str], *, sure: bool, lenient: bool) -> N
         )
         return
     if sure:
-        raise usage_error(f"{message}, which are neither inputs nor outputs")
+        raise usage_error(
+            f"{message}, which are neither inputs nor outputs",
+            f"the inputs are {', '.join(map(repr, inputs))}; input_names renames them",
+        )
     warnings.warn(
         f"{message}, which are no inputs: taken for outputs, whose sizes follow from the inputs'",
         stacklevel=2,

@@ -11,6 +11,7 @@ import inspect
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import usage_error
@@ -227,7 +228,10 @@ def _by_parameter(
                 f"dynamic_shapes holds {len(dynamic_shapes)} entries for {len(bound)} inputs"
             )
         return dict(zip(bound, dynamic_shapes, strict=False))
-    raise usage_error(f"dynamic_shapes is a {type(dynamic_shapes).__name__}, not a dict or tuple")
+    raise usage_error(
+        f"dynamic_shapes is a {type(dynamic_shapes).__name__}, not a dict or tuple",
+        'name dimensions: {"x": {0: "batch"}}; "auto" is the only string',
+    )
 
 
 def _of_keywords(shapes: Any, known: Sequence[str], rest: str | None) -> dict[str, Any]:
@@ -300,8 +304,20 @@ def shaped_like(spec: TreeSpec, leaves: list[Any]) -> Any:
 def _counted(leaf: Any, value: Any, label: str) -> Any:
     """The entry of a leaf with its axes counted from the front."""
     if isinstance(leaf, Mapping) and all(isinstance(axis, int) for axis in leaf):
-        return axes_from_front(leaf, value, label)
+        leaf = axes_from_front(leaf, value, label)
+        _check_numbers(leaf, value, label)
     return leaf
+
+
+def _check_numbers(dims: Mapping[int, Any], value: Any, label: str) -> None:
+    """UsageError for a size that is declared as a number which is not the example's."""
+    for axis, dim in dims.items():
+        is_number = isinstance(dim, int) and not isinstance(dim, (bool, Enum))
+        if is_number and hasattr(value, "shape") and dim != (size := size_of(value, axis)):
+            raise usage_error(
+                f"dynamic_shapes has {dim} for dimension {axis} of {label}, and the example {size}",
+                'a name makes it dynamic: {0: "batch"}',
+            )
 
 
 def _above_one(leaf: Any, value: Any) -> Any:

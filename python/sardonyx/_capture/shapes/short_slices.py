@@ -5,6 +5,7 @@ x[:1] of no rows has none, which matters where the size of a slice is read, or t
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,72 @@ def short_chunks(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagn
     return [_note_of_chunk(node) for node in chunks if free and _has_fewer(node, free)]
 
 
+def has_short_results(program: ExportedProgram, leaves: Sequence[Leaf]) -> bool:
+    """Whether a diagonal, or factors of a matrix, have other sizes than the program says where free
+    sizes are 0 or 1: a capture that takes each size for 1 and more makes 1 of `min(n, 1)`."""
+    nodes = [
+        node
+        for target in _of_lesser_size()
+        for node in program.graph.find_nodes(op="call_function", target=target)
+        if not _is_difference(node)
+    ]
+    least = [(size, _free_symbols(program, leaves, size)) for size in (0, 1)] if nodes else []
+    return any(_is_short(node, free, size) for size, free in least for node in nodes)
+
+
+def _is_difference(node: torch.fx.Node) -> bool:
+    """Whether it is a difference of neighbours, whose length is looked at where it is read."""
+    import torch
+
+    is_repeated = (len(node.args) > 1 and node.args[1] != 1) or node.kwargs.get("n", 1) != 1
+    return node.target is torch.ops.aten.diff.default and not is_repeated
+
+
+@functools.cache
+def _of_lesser_size() -> tuple[Any, ...]:
+    """The operators whose results are as long as the lesser of two sizes, or one less than one."""
+    import torch
+
+    aten = torch.ops.aten
+    packets = (
+        *(aten.diagonal, aten.diag, aten.diff, aten.cumulative_trapezoid, aten.tensor_split),
+        *(aten.linalg_qr, aten.linalg_svd, aten.linalg_svdvals, aten.linalg_lu),
+        aten.linalg_lu_factor,
+    )
+    return tuple(getattr(packet, name) for packet in packets for name in packet.overloads())
+
+
+def _is_short(node: torch.fx.Node, free: set[Any], size: int) -> bool:
+    import torch
+
+    def at(value: Any) -> Any:
+        return [_at_least(each, free, size) for each in value.shape]
+
+    inputs = {source: at(source.meta["val"]) for source in node.all_input_nodes}
+    results = node.meta["val"]
+    captured = list(map(at, results if isinstance(results, (list, tuple)) else (results,)))
+    if any(each is None for shape in captured for each in shape):
+        return False
+    if any(each is None or each < 0 for shape in inputs.values() for each in shape):
+        return False  # the program does not run at such sizes
+
+    def empty(source: torch.fx.Node) -> torch.Tensor:
+        return torch.empty(inputs[source], dtype=source.meta["val"].dtype, device="meta")
+
+    operator: Any = node.target
+    args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), empty)
+    made = operator(*args, **kwargs)
+    made = made if isinstance(made, (list, tuple)) else (made,)
+    return [list(each.shape) for each in made] != captured
+
+
+def _at_least(size: Any, free: set[Any], least: int) -> int | None:
+    """A size where the free symbols are `least`, and the others larger."""
+    expression = expression_of(size)
+    symbols = getattr(expression, "free_symbols", ())
+    return number_at(expression, {each: least if each in free else _OTHER for each in symbols})
+
+
 def _has_fewer(node: torch.fx.Node, free: set[Any]) -> bool:
     parts = node.meta["val"]
     dim: Any = node.args[2] if len(node.args) > 2 else node.kwargs.get("dim", 0)
@@ -84,13 +151,23 @@ def _free_symbols(program: ExportedProgram, leaves: Sequence[Leaf], least: int) 
     for _, value, leaf in named_inputs(program, leaves):
         for axis, wanted in leaf.dims.items():
             size = None if axis == SCALAR else size_of(value, axis)
-            symbol = getattr(getattr(size, "node", None), "expr", None)
-            if symbol is None or not symbol.is_symbol or wanted.least > least:
+            expression = getattr(getattr(size, "node", None), "expr", None)
+            symbol = _symbol_of(expression)
+            if symbol is None or wanted.least > least:
                 continue
             known = ranges.get(symbol)
             if known is None or known.lower <= TAKEN_FOR:
                 found.add(symbol)
     return found
+
+
+def _symbol_of(size: Any) -> Any:
+    """The symbol that a size is, or is a multiple of; None where it is something else."""
+    symbols: set[Any] = getattr(size, "free_symbols", set())
+    if len(symbols) != 1:
+        return None
+    (symbol,) = symbols
+    return symbol if size in (symbol, size.coeff(symbol) * symbol) else None
 
 
 def _is_shorter(parts: tuple[Any, ...], sizes: Mapping[Any, int]) -> bool:

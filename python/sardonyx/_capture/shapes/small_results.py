@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
 from sardonyx._torch_private import sizes as torch_sizes
-from sardonyx._torch_private.operators import is_overload
+from sardonyx._torch_private.operators import is_overload, schema_of
 
 from .dim_names import least_sizes
 from .dim_spec import TAKEN_FOR, Leaf
@@ -44,7 +44,9 @@ def small_results(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diag
     known: dict[Any, bool] = {}
     found: dict[Any, Diagnostic] = {}
     for node in program.graph.nodes:
-        if not is_overload(node.target) or not (len(ranges) > 1 or _is_parted(node)):
+        if not is_overload(node.target):
+            continue
+        if not (len(ranges) > 1 or _is_parted(node) or _is_rounded_up(node)):
             continue
         if not (symbols := _symbols(node)):
             continue
@@ -62,7 +64,8 @@ def _symbols(node: torch.fx.Node) -> list[Any]:
     """Those of the sizes that the operator takes; empty where its results are as in any capture."""
     sizes = [each for argument in _given(node) for each in _sizes(argument)]
     expressions = [expression_of(each) for each in sizes if hasattr(each, "node")]
-    if not (any(map(_is_uncommon, expressions)) or _is_broadcast(node) or _is_parted(node)):
+    is_common = not any(map(_is_uncommon, expressions))
+    if is_common and not (_is_broadcast(node) or _is_parted(node) or _is_rounded_up(node)):
         return []
     symbols = set().union(*(each.free_symbols for each in expressions))
     return sorted(symbols, key=str) if len(symbols) <= _MAX_SYMBOLS else []
@@ -90,6 +93,14 @@ def _is_parted(node: torch.fx.Node) -> bool:
         return False
     numbers = [each for each in _given(node) if hasattr(each, "node")]
     return any(not expression_of(each).is_symbol for each in numbers)
+
+
+def _is_rounded_up(node: torch.fx.Node) -> bool:
+    """Whether it is a pooling with ceil_mode, which leaves out a last window of padding alone: the
+    program has that for the example's sizes."""
+    names = [argument.name for argument in schema_of(node.target).arguments]
+    given = dict(zip(names, node.args, strict=False)) | node.kwargs
+    return given.get("ceil_mode") is True
 
 
 def _given(node: torch.fx.Node) -> tuple[Any, ...]:
@@ -178,6 +189,15 @@ def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
 
 
 def _note(node: torch.fx.Node) -> Diagnostic:
+    if _is_rounded_up(node):
+        return warning_of(
+            node,
+            str(node.target),
+            f"a pooling with ceil_mode ({node.name}) has a window less for some sizes: its size "
+            "is captured as the example has it",
+            "what the model computes of that size may be wrong",
+            "declare bounds, as in Dim('name', min=..., max=...), or pool without ceil_mode",
+        )
     return warning_of(
         node,
         str(node.target),

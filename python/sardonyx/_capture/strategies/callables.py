@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -16,8 +17,20 @@ def as_module(model: Any) -> torch.nn.Module:
     if isinstance(model, torch.nn.Module):
         return model
     if isinstance(model, type) or not callable(model):
-        raise usage_error(f"model is a {type(model).__name__}, which no input can be given to")
+        raise usage_error(
+            f"model is a {type(model).__name__}, not a module or a function", _help_for(model)
+        )
     return Function(model)
+
+
+def _help_for(model: Any) -> str:
+    if isinstance(model, (str, os.PathLike)):
+        return "sardonyx.convert(path) reads files of torch.export.save and torch.jit.save"
+    if isinstance(model, Mapping):
+        return "a state dict has no forward(): load it into its module by load_state_dict()"
+    if isinstance(model, type):
+        return f"make one: {model.__name__}(...)"
+    return ""
 
 
 class Function(torch.nn.Module):

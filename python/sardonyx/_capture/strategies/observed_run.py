@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class ObservedRun:
-    """What was observed in a run of the model; empty where it failed."""
+    """What was observed in a run of the model; the model's error alone where it raised one."""
 
     results: Any = None
     packs_sequences: bool = False
+    error: Exception | None = None
 
     @property
     def gives_quantized(self) -> bool:
@@ -45,10 +46,13 @@ def observed_run(
 
     try:
         inputs = copy.deepcopy((args, dict(kwargs)))
+    except Exception:
+        return ObservedRun()
+    try:
         watching = watching_packed_sequences(on_packed)
         kept = module_kept(module)
         with torch.no_grad(), torch.random.fork_rng(), kept, buffers_put_back(module), watching:
             seen.results = module(*inputs[0], **inputs[1])
-    except Exception:
-        return ObservedRun()
+    except Exception as error:
+        return ObservedRun(error=error)
     return seen

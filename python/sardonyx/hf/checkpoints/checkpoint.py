@@ -95,8 +95,8 @@ def _file_of_weights(folder: Path, stem: str) -> Path:
 
 
 def _how_to_download(path: Path) -> str:
-    """The help for what may be the name of a repository: "organization/model"."""
-    if path.is_absolute() or len(path.parts) != 2 or ".." in path.parts:
+    """The help for what may be the name of a repository: "organization/model", or "gpt2"."""
+    if path.is_absolute() or len(path.parts) not in (1, 2) or ".." in path.parts:
         return ""
     return (
         f"a model of the Hugging Face Hub is downloaded first: hf download {path.as_posix()} "

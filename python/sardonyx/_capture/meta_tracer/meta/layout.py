@@ -367,6 +367,21 @@ def chunk(
     ]
 
 
+def tensor_split(
+    results: ResultFactory, self: torch.Tensor, sections: int, dim: int = 0
+) -> list[QuickTensor]:
+    """The first parts have one more than the others, where there are too few or many elements for
+    equal ones; PyTorch asks how many these are."""
+    shape, axis = dims_of(self), wrapped_axis(dim, self.dim())
+    if type(sections) is not int or sections < 1 or is_by_data((shape[axis],)):
+        raise DeclinedError("sections of a size of data")
+    lengths = [plain((shape[axis] + sections - 1 - i) // sections) for i in range(sections)]
+    return [
+        QuickTensor.of((*shape[:axis], each, *shape[axis + 1 :]), steps_of(self), self.dtype)
+        for each in lengths
+    ]
+
+
 def grid_sampled(
     results: ResultFactory, self: torch.Tensor, grid: torch.Tensor, *_: Any
 ) -> QuickTensor:

@@ -101,6 +101,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.stack.default: layout.stack,
     _aten.split.Tensor: layout.split,
     _aten.chunk.default: layout.chunk,
+    _aten.tensor_split.sections: layout.tensor_split,
     _aten.pixel_unshuffle.default: layout.pixel_unshuffle,
     _aten.to.dtype: elementwise.to_dtype,
     _aten.to.dtype_layout: elementwise.to_layout,
