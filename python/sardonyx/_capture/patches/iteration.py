@@ -28,7 +28,8 @@ class Iterations:
     @contextmanager
     def noticed(self) -> Iterator[None]:
         """Within it, they are."""
-        of_size, of_tensor = torch.SymInt.__index__, torch.Tensor.__iter__
+        of_size: Any = torch.SymInt.__index__
+        of_tensor: Any = torch.Tensor.__iter__
 
         def index(size: Any) -> Any:
             self._note(size)
