@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import types
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -18,6 +19,13 @@ BUILTINS = Probe(
 )
 
 
+# PyTorch, sympy and we choose among numbers thousands of times in a capture. PyTorch's replacement
+# looks for tensors and sizes, one number after the other.
+_NUMBERS = frozenset({int, float})
+_COLLECTIONS = frozenset({list, tuple, set, frozenset, types.GeneratorType})
+_OF_PYTORCH = frozenset({"tensor_callable"})  # of a call without keywords
+
+
 @contextmanager
 def typed_as_in_python() -> Iterator[None]:
     """Within it, these give what Python gives. torch.export has `max(size, 1.5)` always be a real
@@ -29,6 +37,12 @@ def typed_as_in_python() -> Iterator[None]:
     choose, override = module._tensor_min_max, module._override_builtin_ops
 
     def chosen(*args: Any, real_callable: Callable[..., Any], **kwargs: Any) -> Any:
+        if kwargs.keys() == _OF_PYTORCH:
+            if len(args) == 1 and type(args[0]) in _COLLECTIONS:
+                args = (list(args[0]),)
+            among = args[0] if len(args) == 1 and type(args[0]) is list else args
+            if len(among) > 1 and all(type(each) in _NUMBERS for each in among):
+                return real_callable(among)
         if _is_of_both_types(args):  # compares them, as Python does
             return real_callable(*args)
         return choose(*args, real_callable=real_callable, **kwargs)
