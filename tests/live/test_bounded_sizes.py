@@ -180,19 +180,35 @@ def test_an_error_that_the_model_catches_is_a_branch(capture: str) -> None:
 
 
 class Causal(nn.Module):
+    def __init__(self, least: int = 1) -> None:
+        super().__init__()
+        self.least = least
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return attention(x, x, x, is_causal=x.shape[1] > 1)
+        return attention(x, x, x, is_causal=x.shape[1] > self.least)
 
 
 @pytest.mark.parametrize("capture", ["torch", "auto"])
-def test_a_truth_of_sizes_that_pytorch_wants_as_a_bool_is_told(capture: str) -> None:
+def test_a_truth_of_sizes_that_pytorch_wants_as_a_bool_is_a_branch_or_told(capture: str) -> None:
     x = torch.randn(2, 5, 4)
     program = sardonyx.export(
-        Causal(), (x,), dynamic_shapes=({1: "rows"},), capture=capture, verbose=False
+        Causal(3), (x,), dynamic_shapes=({1: "rows"},), capture=capture, verbose=False
     )
     told = [note.message for note in program.notes if note.code == "SX1015"]
-    assert ["whether rows > 1" in message for message in told] == [True]
-    for rows in (5, 2, 7):
+    assert ["at least 4" in message for message in told] == [True] * (capture == "torch")
+    for rows in (5, 4, 7) if capture == "torch" else (5, 1, 2, 3, 4, 7):
+        x = torch.randn(2, rows, 4)
+        torch.testing.assert_close(program(x)[0], Causal(3)(x))
+
+
+@pytest.mark.parametrize("capture", ["torch", "auto"])
+def test_whether_one_row_is_causal_is_no_question(capture: str) -> None:
+    program = sardonyx.export(
+        Causal(), (torch.randn(2, 5, 4),), dynamic_shapes=({1: "rows"},), capture=capture
+    )
+    assert not program.notes
+    assert "If" not in {node.op_type for node in program.model_proto.graph.node}
+    for rows in (5, 1, 2, 7):
         x = torch.randn(2, rows, 4)
         torch.testing.assert_close(program(x)[0], Causal()(x))
 

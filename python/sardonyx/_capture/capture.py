@@ -24,6 +24,7 @@ from .guards.guards import SizeGuards
 from .guards.specializations import Specializations
 from .meta_tracer.fallback import DeclinedError
 from .patches.restoration import module_kept_on_error, tensors_unmarked
+from .patches.symbolic_bools import bools_decided, function_wanting_bools
 from .shapes.clamped_slices import clamped_slices
 from .shapes.dim_names import constant_dims, equal_dims
 from .shapes.dim_spec import Leaf
@@ -332,11 +333,13 @@ def _quickly(
 
     start, guards = time.perf_counter(), SizeGuards(keeps_conditions=True)
     iterations = Iterations()
+    deciding: list[str] = []  # functions of PyTorch's that take no truth of sizes
 
     def attempt(
         *, size_branches: bool, stops_at_ifs: bool = False, size_loops: bool = False
     ) -> tuple[ExportedProgram, list[Diagnostic]]:
-        return _quick_attempt(
+        once = partial(
+            _quick_attempt,
             model,
             args,
             kwargs,
@@ -346,10 +349,20 @@ def _quickly(
             leaves=leaves,
             guards=guards,
             iterations=iterations,
+            deciding=deciding,
             size_branches=size_branches,
             stops_at_ifs=stops_at_ifs,
             size_loops=size_loops,
         )
+        try:
+            return once()
+        except DeclinedError as error:
+            function = function_wanting_bools(error.__cause__)
+            if function is None or function in deciding:
+                raise
+            report(f"what {function}() asks of sizes is decided: {error}")
+            deciding.append(function)
+            return once()
 
     is_tried = False  # with both branches
     failure: DeclinedError | None = None
@@ -417,6 +430,7 @@ def _quick_attempt(
     leaves: Sequence[Leaf],
     guards: SizeGuards,
     iterations: Iterations,
+    deciding: Sequence[str],
     size_branches: bool,
     stops_at_ifs: bool,
     size_loops: bool,
@@ -434,8 +448,10 @@ def _quick_attempt(
     assertions = DroppedAssertions()
     places: dict[str, Place] = {}
     real = real_sizes(model, guards.codes) if size_branches else nullcontext()
-    with capturing(model, kwargs), ExitStack() as loops:
-        if size_loops and not loops.enter_context(loops_as_functions(model)):
+    with capturing(model, kwargs), ExitStack() as patches:
+        for function in deciding:
+            patches.enter_context(bools_decided(function))
+        if size_loops and not patches.enter_context(loops_as_functions(model)):
             raise _NoSizeLoopsError("no loops that may go through a size")
         watching = torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes))
         unmarked = tensors_unmarked((args, kwargs))
