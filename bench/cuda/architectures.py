@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import onnx
-import onnxruntime
 import torch
 import transformers
 from tests.architectures.capturing import first_runnable
@@ -83,8 +82,9 @@ def _outcome(name: str) -> dict[str, Any]:
     inputs = recipe.make(2, recipe.lengths[0])
     try:
         problem = _difference(made.model, model, inputs)
-    except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented as error:
-        if not timing.missing():
+    except Exception as error:
+        # ONNX Runtime's class, which only a private module names.
+        if type(error).__name__ != "NotImplemented" or not timing.missing():
             raise
         # A GPU's kernel, of an opset for which the CPU provider has none.
         why = str(error).strip().splitlines()[0][-100:]

@@ -121,7 +121,7 @@ constexpr Rule kRules[] = {
     {"SX2004", "Hugging Face checkpoints", "weights are missing or have other shapes; each is listed", "choose the trained class with --task; check that config.json belongs to the weights"},
     {"SX2005", "Hugging Face checkpoints", "a shard of a checkpoint is missing, truncated or invalid; each is listed", "copy or download the checkpoint again"},
     {"SX2006", "Hugging Face checkpoints", "a package that the checkpoint needs is missing or too old, or a command that runs in Python (hf, run, doctor) found no Python", "install the package in the message"},
-    {"SX2007", "Hugging Face checkpoints", "no example inputs were found that the model accepts; the message has the error of each attempt", "call sardonyx.export with the model and your own inputs"},
+    {"SX2007", "Hugging Face checkpoints", "no example inputs were found that the model accepts, or its own code fails with all of them; the message has the error of each attempt", "call sardonyx.export with the model and your own inputs"},
     {"SX2008", "Hugging Face checkpoints", "the output folder is a file, the checkpoint itself, or holds files that no export wrote", "name a new folder, or one that an earlier export wrote"},
     {"SX2009", "Hugging Face checkpoints", "the model's cache isn't supported: it holds something else than tensors, its sizes are unknown, the runtime doesn't support it, or the model specializes the sequence length", "export without a cache: a task without -with-past"},
     {"SX2010", "Hugging Face checkpoints", "the checkpoint's weights can't be referenced in place: they are symbolic links, or not in the folder of the models or below it", "copy the checkpoint with its files, write into its own folder, or leave out --weights-in-place"},
