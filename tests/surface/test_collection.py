@@ -21,9 +21,11 @@ class Counting(torch.nn.Module):
 
 def test_objects_from_before_a_capture_are_not_gone_through() -> None:
     assert gc.get_freeze_count() == 0
+    threshold = gc.get_threshold()
     sardonyx.export(Counting(), (torch.ones(2),))
     assert COUNTS[0] > 0
     assert gc.get_freeze_count() == 0
+    assert gc.get_threshold() == threshold
 
 
 def test_objects_that_a_user_froze_stay_so() -> None:
