@@ -6,26 +6,22 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Between two collections. Python's own number is for objects that soon are garbage.
-_NEW_OBJECTS = 20_000
+# New objects between two collections of these, and such collections between two of what survived
+# one, and of all.
+_THRESHOLDS = (20_000, 10, 1_000)
 
 
 @contextmanager
-def known_objects_kept() -> Iterator[None]:
-    """Within it, the collector looks only at objects that are made there, and less often.
+def few_collections() -> Iterator[None]:
+    """Within it, the collector runs less often, and through all objects hardly ever.
 
-    With PyTorch and transformers a process has more than a million others. A collection that goes
-    through all of them takes a third of a second, and a capture makes enough to cause several.
+    With PyTorch and transformers a process has more than a million of them. A collection that goes
+    through all takes a third of a second, and a capture makes enough to cause several.
     """
-    if gc.get_freeze_count():  # somebody's, who wants them to stay so
-        yield
-        return
-    first, *others = gc.get_threshold()
-    gc.freeze()
-    if first:
-        gc.set_threshold(max(first, _NEW_OBJECTS), *others)
+    before = gc.get_threshold()
+    if before[0]:  # 0: it never runs
+        gc.set_threshold(*map(max, before, _THRESHOLDS))
     try:
         yield
     finally:
-        gc.set_threshold(first, *others)
-        gc.unfreeze()
+        gc.set_threshold(*before)

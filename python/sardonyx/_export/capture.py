@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sardonyx._base.collection import known_objects_kept
+from sardonyx._base.collection import few_collections
 from sardonyx._base.errors import (
     CaptureError,
     Diagnostic,
@@ -106,7 +106,7 @@ def captured_program(
     module = _as_module(model, request)
     register_dict_types((args, kwargs))
     shapes = dynamic_shapes_of(module, options.dynamic_shapes)
-    with undeclared(module), known_objects_kept():
+    with undeclared(module), few_collections():
         made = _of_inputs(module, replace(request, options=replace(options, dynamic_shapes=shapes)))
     return replace(made, notes=(*made.notes, *constant))
 
