@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterator
 
+from sardonyx._base.collection import few_collections
 from sardonyx._cli.interrupts import end_interrupted, ends_at_once
 from sardonyx._cli.places import cmake_dir, native_command
 
@@ -24,8 +25,6 @@ IN_PYTHON = {
     "refresh": "sardonyx._refresh.command",
     "run": "sardonyx._cli.run",
 }
-
-_OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
 
 
 def main() -> int:
@@ -59,6 +58,9 @@ def _run_in_python(words: list[str]) -> int:
         return end_interrupted()
 
 
+_NEW_OBJECTS = 1_000_000  # between two collections
+
+
 @contextlib.contextmanager
 def _few_collections() -> Iterator[None]:
     """Within, garbage is seldom looked for; behind it, the objects that are left are not.
@@ -66,9 +68,9 @@ def _few_collections() -> Iterator[None]:
     Imports and captures make many objects and little garbage. Looking for it at Python's own pace
     takes a tenth of a small export, and at the end of the process a quarter.
     """
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     try:
-        yield
+        with few_collections(_NEW_OBJECTS):
+            yield
     finally:
         gc.freeze()
 
