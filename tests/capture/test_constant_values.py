@@ -9,6 +9,8 @@ from torch.export import Dim
 import sardonyx
 from tests.harness import difference
 
+from .test_if_conversion import Calls
+
 
 def number(x):
     ones = torch.ones(x.shape[1], 6)
@@ -47,15 +49,6 @@ def size_of_an_image(x):
 
 
 FUNCTIONS = (number, branch, places, mask_of_rows, size_of_an_image)
-
-
-class Calls(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, x):
-        return self.function(x)
 
 
 def exported(function, capture="quick"):

@@ -34,13 +34,13 @@ X = torch.ones(2, 8)
 MISTAKES: list[tuple[str, Callable[[], Any], str, str]] = [
     (
         "a path as the model",
-        lambda: sardonyx.export("model.pt2"),  # type: ignore[arg-type]
+        lambda: sardonyx.export("model.pt2"),  # type: ignore[arg-type]  # the mistake
         "model is a str, not a module or a function",
         "sardonyx.convert(path)",
     ),
     (
         "a state dict as the model",
-        lambda: sardonyx.export(Scorer().state_dict(), (X,)),  # type: ignore[arg-type]
+        lambda: sardonyx.export(Scorer().state_dict(), (X,)),  # type: ignore[arg-type]  # likewise
         "model is a OrderedDict",
         "load_state_dict()",
     ),

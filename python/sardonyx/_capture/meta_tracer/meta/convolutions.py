@@ -65,7 +65,7 @@ def resized(
 ) -> QuickTensor:
     """[N, C, ...] with other sizes along `axes` axes: torch.nn.functional.interpolate. The last
     option is the factors, where no sizes are given. Fake kernels compute the elements by dozens of
-    operators, each of which asks whether sizes are equal."""
+    operators, and every one asks whether sizes are equal."""
     shape, factors = dims_of(input), options[-1] if options else None
     if len(shape) != axes + 2 or not input.is_floating_point():
         raise DeclinedError("a resize of what is no batch of images")
