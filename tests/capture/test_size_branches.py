@@ -287,3 +287,28 @@ def test_images_of_windows(example, dims):
     for batch, *sides in ((1, 8, 8), (2, 4, 16), (3, 16, 4), (1, 4, 4), (2, 16, 16), (1, 12, 20)):
         x = torch.randn(batch, *sides, 3)
         assert difference(made(x)[0], model(x)) is None, (batch, *sides)
+
+
+class Attends(torch.nn.Module):
+    """Queries of one input, keys of another: behind the branch, both have to have as many rows."""
+
+    def forward(self, x, y, mask):
+        x = x * 2 if x.shape[1] > 5 else x - 1
+        q, k = (each.unflatten(2, (2, 4)).transpose(1, 2) for each in (x, y))
+        weighted = torch.nn.functional.scaled_dot_product_attention(q, k, k, attn_mask=mask)
+        return weighted.transpose(1, 2).flatten(2) + x
+
+
+def test_sizes_that_have_to_be_equal_behind_a_branch():
+    def inputs(rows, length, keys):
+        mask = torch.randn(rows, 1, length, keys)
+        return torch.randn(rows, length, 8), torch.randn(rows, keys, 8), mask
+
+    axes = [{0: Dim.AUTO, 1: Dim.AUTO}] * 2
+    dims = (*axes, {0: Dim.AUTO, 2: Dim.AUTO, 3: Dim.AUTO})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sardonyx.errors.OnnxExporterWarning)
+        made = sardonyx.export(Attends(), inputs(3, 8, 6), dynamic_shapes=dims, capture="quick")
+    for sizes in itertools.product((1, 2, 5), (1, 5, 6, 9), (1, 2, 7)):
+        given = inputs(*sizes)
+        assert difference(made(*given)[0], Attends()(*given)) is None, sizes

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from . import elementwise, layout, products
+from . import elementwise, in_place, layout, products
 from .said import Calls
 
 _ = torch.ops.aten
@@ -25,12 +25,16 @@ ROWS: dict[Any, Callable[[], Calls]] = {
         ),
         elementwise.unary,
     ),
-    **dict.fromkeys((_.clamp.default, _.clamp_min.default), elementwise.clamped),
+    _.clamp.default: elementwise.clamped_twice,
+    _.clamp_min.default: elementwise.clamped,
     _.floor_divide.default: elementwise.binary,
     _.remainder.Tensor: elementwise.of_tensors,
     _.remainder.Scalar: elementwise.with_numbers,
     **dict.fromkeys((_.add.Tensor, _.sub.Tensor), elementwise.sums),
-    **dict.fromkeys((_.mul.Tensor, _.div.Tensor), elementwise.binary),
+    **dict.fromkeys((_.mul.Tensor, _.multiply.Tensor, _.div.Tensor), elementwise.binary),
+    **dict.fromkeys(
+        (_.maximum.default, _.minimum.default, _.max.other, _.min.other), elementwise.of_tensors
+    ),
     **dict.fromkeys(
         (
             _.pow.Tensor_Tensor, _.eq.Tensor, _.ne.Tensor, _.lt.Tensor, _.le.Tensor, _.gt.Tensor,
@@ -48,6 +52,7 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     ),
     _.where.self: elementwise.chosen,
     _.where.ScalarOther: elementwise.chosen_number,
+    _.where.ScalarSelf: elementwise.number_chosen,
     _.masked_fill.Scalar: elementwise.filled_where,
     **dict.fromkeys((_.grid_sampler.default, _.grid_sampler_2d.default), layout.sampled),
     _.transpose.int: layout.axes,
@@ -61,7 +66,16 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     _.slice.Tensor: layout.sliced,
     _.select.int: layout.selected,
     _.as_strided.default: layout.strided,
-    _.copy_.default: layout.copied,
+    _.clone.default: layout.contiguous,
+    _.copy_.default: in_place.copied,
+    **dict.fromkeys((_.add_.Tensor, _.sub_.Tensor), in_place.sums),
+    **dict.fromkeys((_.mul_.Tensor, _.div_.Tensor), elementwise.binary),
+    _.masked_fill_.Scalar: elementwise.filled_where,
+    _.index_copy_.default: in_place.rows_copied,
+    _.pad.default: layout.padded,
+    _.repeat.default: layout.repeated,
+    _.repeat_interleave.self_int: layout.repeated_in_a_row,
+    _.split_with_sizes.default: layout.parted,
     **dict.fromkeys((_.cat.default, _.stack.default), layout.joined),
     _.split.Tensor: layout.split,
     _.chunk.default: layout.chunked,
@@ -79,6 +93,7 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     _.full.default: elementwise.full,
     _.linear.default: products.linear,
     _.addmm.default: products.addmm,
+    _.bmm.default: products.stacks_multiplied,
     _.matmul.default: products.multiplied,
     _.cdist.default: products.compared,
     _.einsum.default: products.contracted,
@@ -110,7 +125,8 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     _.full_like.default: elementwise.full_like,
     _.gather.default: products.gathered,
     _.scaled_dot_product_attention.default: products.attended,
-    _.mean.dim: products.meant,
+    **dict.fromkeys((_.mean.dim, _.sum.dim_IntList), products.meant),
+    _.topk.default: products.largest,
     _.softmax.int: products.softmax,
     _.layer_norm.default: products.normalized,
     _.group_norm.default: products.normalized_in_groups,

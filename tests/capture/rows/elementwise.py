@@ -22,6 +22,12 @@ def clamped() -> Calls:
     yield from (call(tensor, 0.5) for tensor in ALONE)
 
 
+def clamped_twice() -> Calls:
+    yield from clamped()
+    for dtype, low, high in itertools.product(DTYPES, (*NUMBERS, None), (2, 2.5, None)):
+        yield call(T("4", dtype), low, high)
+
+
 def with_numbers() -> Calls:
     for dtype, number in itertools.product(DTYPES, NUMBERS):
         yield from (call(T("45", dtype), number), call(T("", dtype), number))
@@ -63,6 +69,11 @@ def chosen_number() -> Calls:
         for sizes in ("45", ""):
             yield call(T("45", B), T(sizes, dtype), number)
     yield from (call(T("45", dtype), T(), 0.0) for dtype in DTYPES)
+
+
+def number_chosen() -> Calls:
+    for (mask, tensor, number), _ in chosen_number():
+        yield call(mask, number, tensor)
 
 
 def filled_where() -> Calls:

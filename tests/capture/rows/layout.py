@@ -84,14 +84,6 @@ def strided() -> Calls:
         yield call(tensor, [S("a"), S("b")], [S("b"), 1], S("a"))
 
 
-def copied() -> Calls:
-    yield from itertools.starmap(call, PAIRS)
-    for dtype, other in itertools.product(DTYPES, DTYPES):
-        yield call(T("ab", dtype), T("b", other))
-    for size in ("ab", "1b", "b", "", "cab", "a1", "ba", "0b", "45"):
-        yield from (call(T("ab"), T(size)), call(T("45"), T(size)), call(T("a45"), T(size)))
-
-
 def joined() -> Calls:
     for one, other in PAIRS:
         yield from (call([one, other], axis) for axis in (0, 1, -1, 2))
@@ -110,6 +102,35 @@ def joined() -> Calls:
 def split() -> Calls:
     for tensor, size in itertools.product((*ALONE, T("6b"), T("7")), (1, 2, 3, 7, 0, -1, S("a"))):
         yield from (call(tensor, size), call(tensor, size, -1))
+
+
+def parted() -> Calls:
+    for tensor, sizes in itertools.product(
+        (*ALONE, T("6b"), T("b6"), T("a")), ([3, 3], [6], [0, 4, 2], [1, 2], [4], [-1, 7], [S("a")])
+    ):
+        yield from (call(tensor, list(sizes)), call(tensor, list(sizes), -1))
+
+
+def repeated() -> Calls:
+    counts = ([2, 1], [1, 1], [S("c"), 2], [1, 2, 3], [0, 1], [3], [-1, 1], [1, 1, 1, 2])
+    yield from (call(tensor, list(each)) for tensor in ALONE for each in counts)
+    yield from (call(T("45", dtype), [1, 2]) for dtype in DTYPES)
+
+
+def repeated_in_a_row() -> Calls:
+    for tensor, count in itertools.product(ALONE, (1, 2, 0, -1, S("c"))):
+        yield from (call(tensor, count, axis) for axis in (0, -1, None, 1))
+        yield call(tensor, count, 0, output_size=8)
+    yield from (call(T("45", dtype), 2, 1) for dtype in DTYPES)
+
+
+def padded() -> Calls:
+    widths = ([1, 2], [0, 1, 2, 0], [0, 0], [0, 0, 1, 0], [-1, 2], [-1, -1], [S("a"), 0], [1], [])
+    for tensor, each in itertools.product(ALONE, widths):
+        yield from (call(tensor, list(each)), call(tensor, list(each), "constant", 1.5))
+    yield from (call(T("45", dtype), [1, 2], "constant", n) for dtype in DTYPES for n in (None, 2))
+    yield from (call(T("a45"), [1, 2], mode) for mode in ("reflect", "replicate", "circular"))
+    yield from (call(T("0"), [1, 0]), call(T("a3bc"), [0, 1, 0, 1, 1, 1, 0, 2]))
 
 
 def chunked() -> Calls:

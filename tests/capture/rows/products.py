@@ -49,6 +49,16 @@ def multiplied() -> Calls:
     yield from itertools.starmap(call, itertools.product(tensors, tensors))
 
 
+def stacks_multiplied() -> Calls:
+    for a, b in itertools.product(DTYPES, DTYPES):
+        yield call(T("245", a), T("254", b))
+    tensors = (
+        *(T("ab4"), T("a4b"), T("4bc"), T("4cb"), T("ab4", order="021"), T("a4b", order="102")),
+        *(T("14b"), T("1b4", spread="0"), T("a40"), T("0b4"), T("4b"), T("a4b", step=2), T("144")),
+    )
+    yield from itertools.starmap(call, itertools.product(tensors, tensors))
+
+
 def compared() -> Calls:
     for a, b in itertools.product(DTYPES, (F, torch.float64)):
         yield call(T("54", a), T("34", b))
@@ -176,6 +186,8 @@ def contracted() -> Calls:
         "ij,ij->": (T("ab"), T("45")),
         "ij, ij -> ij": (T("ab"), T("45")),
         "...ij,jk->...ik": (T("ab4"), T("45")),
+        "...qhd,...khd->...hqk": (T("ab45"), T("ac45"), T("cab45"), T("a145")),
+        "...ij,...jk->...ik": (T("ab4"), T("a4c"), T("4b"), T("ca4b"), T("cb4a")),
         "ii,ij->j": (T("44"), T("45")),
         "ij,jk": (T("ab"), T("b4")),
         "ij,k->i": (T("ab"), T("4")),
@@ -260,6 +272,13 @@ def meant() -> Calls:
     axes = ([0], [-1], [0, 1], [-1, -2], [1, -1], [], None, [0, 0], [2], [9])
     for tensor, some, keeps in itertools.product(ALONE, axes, (True, False)):
         yield call(tensor, some, keeps)
+
+
+def largest() -> Calls:
+    for dtype in DTYPES:
+        yield from (call(T("45", dtype), 2), call(T("", dtype), 1))
+    for tensor, count in itertools.product(ALONE, (1, 2, 0, 3, 9, -1, S("a"))):
+        yield from (call(tensor, count), call(tensor, count, 0, False), call(tensor, count, 1))
 
 
 def softmax() -> Calls:

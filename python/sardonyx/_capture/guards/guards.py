@@ -123,10 +123,14 @@ class SizeGuards:
             self._of_few.setdefault((relation if answer else _denied(relation), place), exceptions)
 
     def _hear(self, env: Any, relation: Any) -> None:
-        self.are_any = True
+        import sympy
+
         if len(relation.free_symbols) == 1 and _is_bound(relation):
-            self._hear_bound(str(*relation.free_symbols))
+            asker = self._hear_bound(str(*relation.free_symbols))
+            # An operator that takes one size alone takes no other on either side of a branch.
+            self.are_any |= asker is not BY_OPERATOR or not isinstance(relation, sympy.Equality)
             return  # the program's ranges say it
+        self.are_any = True
         if (frame := frame_asking(relation)) is not None:
             place = user_place()
             if place and not _only_raises(place, frame):
@@ -153,7 +157,7 @@ class SizeGuards:
             if is_bound and len(each.free_symbols) == 1:
                 self._checks.setdefault(str(*each.free_symbols), []).append(each)
 
-    def _hear_bound(self, symbol: str) -> None:
+    def _hear_bound(self, symbol: str) -> str:
         asker = BY_OPERATOR
         if (frame := frame_of_model()) is not None:
             place = user_place()
@@ -164,6 +168,7 @@ class SizeGuards:
             self._bounds[symbol] = (
                 asker if asker is not BY_CHECK else (self._bounds.get(symbol, BY_CHECK))
             )
+        return asker
 
     def _note_code(self) -> None:
         self.by_model = True

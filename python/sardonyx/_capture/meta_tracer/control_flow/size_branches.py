@@ -66,7 +66,7 @@ class SizeBranches:
         """Within it, both sides of branches on sizes are followed."""
         answers = (self._truth, self._value, self._check, self._size, self._number)
         with (
-            told_of_equal_sizes(self._is_so),
+            told_of_equal_sizes(self._is_so, self._make_equal),
             torch_questions.answering_of_sizes(*answers),
             self._ifs.followed(self._conditions),
         ):
@@ -196,6 +196,23 @@ class SizeBranches:
         if not self._path() or not _is_of_sizes(relation):
             return False
         return self._samples.answers(self._conditions(), relation) == {True}
+
+    def _make_equal(self, first: Any, second: Any) -> bool:
+        """Asserts that two sizes are equal that meet in an operator, as PyTorch does where it takes
+        neither for 1."""
+        import sympy
+
+        equality = sympy.Eq(first, second)
+        if not self._path() or not isinstance(equality, sympy.Equality):
+            return False
+        if not _is_of_sizes(equality):
+            return False
+        known = (self._value(None, sympy.Eq(size, 1), False) for size in (first, second))
+        if any(value == sympy.true for value in known):
+            return False
+        if True not in self._samples.answers(self._conditions(), equality):
+            return False
+        return self._check(None, equality) is True
 
     def _check(self, _: Any, relation: Any) -> bool | None:
         """What PyTorch asserts, or torch._check()."""

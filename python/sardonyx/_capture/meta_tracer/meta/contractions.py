@@ -3,6 +3,7 @@ asks of each size whether it is 1."""
 
 from __future__ import annotations
 
+import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from .tensor import QuickTensor
 def einsum(
     results: ResultFactory, equation: str, tensors: Sequence[torch.Tensor], *, path: Any = None
 ) -> QuickTensor:
-    one, other, given = _labels(equation)
+    one, other, given = _labels(equation, [len(dims_of(each)) for each in tensors])
     if len(tensors) != 2 or path is not None or tensors[0].dtype != tensors[1].dtype:
         raise DeclinedError("einsum of other than two tensors of one type")
     left, right = _sizes(one, tensors[0]), _sizes(other, tensors[1])
@@ -47,7 +48,8 @@ def einsum(
     )
 
 
-def _labels(equation: str) -> tuple[str, str, str]:
+def _labels(equation: str, ranks: Sequence[int]) -> tuple[str, str, str]:
+    equation = _without_dots(equation, ranks)
     operands, arrow, given = equation.replace(" ", "").partition("->")
     one, comma, other = operands.partition(",")
     known = all(each.isalpha() and len(set(each)) == len(each) for each in (one, other))
@@ -56,6 +58,19 @@ def _labels(equation: str) -> tuple[str, str, str]:
     if not set(given) <= set(one + other):
         raise DeclinedError("einsum that gives what none of its tensors has")
     return one, other, given
+
+
+def _without_dots(equation: str, ranks: Sequence[int]) -> str:
+    """With letters for the axes that each `...` stands for, where it is as many everywhere."""
+    operands, _, given = equation.partition("->")
+    terms = operands.replace(" ", "").split(",")
+    if "..." not in given or not all("..." in term for term in terms):
+        return equation
+    counts = {rank - len(term) + 3 for rank, term in zip(ranks, terms, strict=False)}
+    free = [letter for letter in string.ascii_letters if letter not in equation]
+    if len(counts) != 1 or not 0 <= min(counts) <= len(free):
+        raise DeclinedError("einsum of tensors that are broadcast")
+    return equation.replace("...", "".join(free[: counts.pop()]))
 
 
 def _sizes(labels: str, tensor: torch.Tensor) -> dict[str, Size]:

@@ -17,6 +17,7 @@ from sardonyx._capture.meta_tracer.symbolic.sizes import (
     Sizes,
     always_same,
     hint,
+    made_same,
     plain,
     same,
 )
@@ -44,7 +45,7 @@ def convolution(
         raise DeclinedError("a convolution of what does not fit")
     if isinstance(padding, str) or input.dtype != weight.dtype or not input.is_floating_point():
         raise DeclinedError("a convolution of another kind")
-    if type(shape[1]) is not int or shape[1] != kernel[1] * groups or kernel[0] % groups:
+    if kernel[0] % groups or not made_same(shape[1], kernel[1] * groups):
         raise DeclinedError("a convolution of other channels")
     if bias is not None and (dims_of(bias) != kernel[:1] or bias.dtype != input.dtype):
         raise DeclinedError("a convolution with another bias")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,7 +85,18 @@ def clamp(
 ) -> QuickTensor:
     if not all(bound is None or isinstance(bound, tuple(_KINDS)) for bound in (min, max)):
         raise DeclinedError("bounds of another type")
-    return unary(results, self)
+    kinds = [_KINDS[type(bound)] for bound in (min, max) if bound is not None]
+    if not kinds or builtins.max(kinds) > _category(self.dtype) or self.dtype is torch.bool:
+        raise DeclinedError("bounds that give elements another type")
+    return results.pointwise([self], self.dtype)
+
+
+def extreme(results: ResultFactory, self: torch.Tensor, other: torch.Tensor) -> QuickTensor:
+    """The larger or the smaller ones of each two elements."""
+    made = binary(results, self, other)
+    if made.dtype.is_complex or not isinstance(other, torch.Tensor):
+        raise DeclinedError("the larger of complex numbers")
+    return made
 
 
 def power(results: ResultFactory, self: torch.Tensor, exponent: Any) -> QuickTensor:

@@ -45,6 +45,10 @@ class FakeKernels:
         self._made.clear()
         self._known.clear()
 
+    def forget_elements(self) -> None:
+        """Has operators be asked again that depend on elements: something writes to a tensor."""
+        self._own.clear()
+
     def number(self) -> Any:
         """An integer of which nothing is known."""
         made = self._mode.shape_env.create_unbacked_symint()
@@ -85,7 +89,7 @@ class FakeKernels:
         stands_for: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         writes = schema_of(func).is_mutable
         if writes:
-            self._own.clear()
+            self.forget_elements()
         # A fake tensor remembers what was read of it, and stands for several.
         is_fresh = writes or func is _ITEM
 

@@ -13,7 +13,6 @@ import torch
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.symbolic.sizes import (
     Size,
-    always_same,
     filled_in,
     hint,
     is_at_most_1,
@@ -80,6 +79,8 @@ def expand(
             want = have
         elif is_repeated(have):
             step = 0
+        elif made_same(have, want):
+            want = have
         else:
             raise DeclinedError(f"an expansion from {have} to {want}")
         dims.insert(0, want)
@@ -271,19 +272,6 @@ def as_strided(
     return QuickTensor.of(dims, steps, self.dtype)
 
 
-def copy_(
-    results: ResultFactory, self: torch.Tensor, src: torch.Tensor, non_blocking: bool = False
-) -> torch.Tensor:
-    own, given = dims_of(self), dims_of(src)
-    if len(given) > len(own) or 0 in numbers(steps_of(self)):
-        raise DeclinedError("a copy to what lies in one place, or of a tensor of more dims")
-    for size, other in zip(reversed(own), reversed(given), strict=False):
-        # Where sizes of data differ, one is 1 and broadcasts, or eager PyTorch raises.
-        if not (is_repeated(other) or always_same(size, other) or is_by_data((size, other))):
-            raise DeclinedError("a copy of a tensor that may not fit")
-    return self
-
-
 def cat(results: ResultFactory, tensors: Sequence[torch.Tensor], dim: int = 0) -> QuickTensor:
     if len({tensor.dtype for tensor in tensors}) != 1:
         raise DeclinedError("tensors of several types in cat")
@@ -316,11 +304,14 @@ def stack(results: ResultFactory, tensors: Sequence[torch.Tensor], dim: int = 0)
     for other in others:
         if len(other) != len(first) or not all(map(made_same, first, other)):
             raise DeclinedError(f"sizes {first} and {other} meet in stack")
+    axis = wrapped_axis(dim, len(first) + 1)
+    has_formats = len(first) in (3, 4)  # of images, once they are stacked
     if 0 in numbers(first) or not all(
-        results.strides.is_contiguous(dims_of(each), steps_of(each)) for each in tensors
+        results.strides.is_contiguous(dims_of(each), steps_of(each))
+        for each in tensors
+        if has_formats
     ):
         raise DeclinedError("empty tensors, or another layout, in stack")
-    axis = wrapped_axis(dim, len(first) + 1)
     return results.dense((*first[:axis], len(tensors), *first[axis:]), tensors[0].dtype)
 
 
@@ -346,6 +337,22 @@ def split(
         raise DeclinedError("a split of symbolic sizes")
     starts = range(0, max(shape[axis], 1), split_size)
     return [slice_(results, self, axis, s, min(s + split_size, shape[axis])) for s in starts]
+
+
+def split_with_sizes(
+    results: ResultFactory, self: torch.Tensor, split_sizes: Sequence[Size], dim: int = 0
+) -> list[QuickTensor]:
+    shape = dims_of(self)
+    axis = wrapped_axis(dim, len(shape))
+    sizes = [plain(each) for each in split_sizes]
+    if len(numbers(sizes)) != len(sizes) or any(each < 0 for each in sizes):
+        raise DeclinedError("parts of symbolic sizes")
+    if not made_same(shape[axis], sum(sizes)):
+        raise DeclinedError("parts that are not the whole")
+    return [
+        QuickTensor.of((*shape[:axis], each, *shape[axis + 1 :]), steps_of(self), self.dtype)
+        for each in sizes
+    ]
 
 
 def chunk(
@@ -410,3 +417,62 @@ def pixel_unshuffle(
         raise DeclinedError("blocks in another memory format")
     halves = (plain(height // factor), plain(width // factor))
     return results.dense((*batch, plain(channels * factor * factor), *halves), self.dtype)
+
+
+def repeat(results: ResultFactory, self: torch.Tensor, repeats: Sequence[Size]) -> QuickTensor:
+    counts, shape = list(map(plain, repeats)), dims_of(self)
+    if len(counts) < len(shape) or not all(always(each >= 0) for each in counts):
+        raise DeclinedError("a repetition of fewer dims, or of a negative count")
+    if 0 in numbers(counts):
+        raise DeclinedError("a repetition of no times")
+    dims = (1,) * (len(counts) - len(shape)) + tuple(shape)
+    return results.dense(tuple(plain(n * c) for n, c in zip(dims, counts, strict=True)), self.dtype)
+
+
+def repeat_interleave(
+    results: ResultFactory,
+    self: torch.Tensor,
+    repeats: Size,
+    dim: int | None = None,
+    *,
+    output_size: Size | None = None,
+) -> QuickTensor:
+    """Each element so many times in a row."""
+    shape, count = dims_of(self), plain(repeats)
+    if dim is None or output_size is not None or not always(count >= 1):
+        raise DeclinedError("a repetition along all dims")
+    axis = wrapped_axis(dim, len(shape))
+    dims = (*shape[:axis], plain(shape[axis] * count), *shape[axis + 1 :])
+    return results.dense(dims, self.dtype)
+
+
+def clone(results: ResultFactory, self: torch.Tensor, *, memory_format: Any = None) -> QuickTensor:
+    if memory_format in (None, torch.preserve_format):
+        return results.pointwise([self], self.dtype)
+    if memory_format is not torch.contiguous_format:
+        raise DeclinedError(f"the layout {memory_format}")
+    return results.dense(dims_of(self), self.dtype)
+
+
+def padded(
+    results: ResultFactory,
+    self: torch.Tensor,
+    pad: Sequence[Size],
+    mode: str = "constant",
+    value: Any = None,
+) -> QuickTensor:
+    """Of torch.nn.functional.pad with a constant; `pad` begins with the last dim."""
+    shape, widths = dims_of(self), list(map(plain, pad))
+    if mode != "constant" or not isinstance(value, (int, float, type(None))):
+        raise DeclinedError("a padding of another kind")
+    if len(numbers(widths)) != len(widths) or min(widths, default=-1) < 0 or not any(widths):
+        raise DeclinedError("a padding by symbolic sizes, or that cuts")
+    if len(widths) % 2 or len(widths) > 2 * len(shape):
+        raise DeclinedError("a padding of other dims")
+    if not results.strides.is_contiguous(shape, steps_of(self)):
+        raise DeclinedError("a padding in another layout")
+    dims = list(shape)
+    for i in range(0, len(widths), 2):
+        axis = len(shape) - 1 - i // 2
+        dims[axis] = plain(dims[axis] + widths[i] + widths[i + 1])
+    return results.dense(tuple(dims), self.dtype)

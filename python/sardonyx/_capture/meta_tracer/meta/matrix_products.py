@@ -36,12 +36,12 @@ def linear(
     bias: torch.Tensor | None = None,
 ) -> QuickTensor:
     shape, (outs, ins) = dims_of(input), _matrix(weight)
-    if not shape or not same(shape[-1], ins) or input.dtype != weight.dtype:
-        raise DeclinedError("linear of what does not fit")
     if bias is not None and not (
         len(dims_of(bias)) == 1 and same(dims_of(bias)[0], outs) and bias.dtype == input.dtype
     ):
         raise DeclinedError("linear with another bias")
+    if not shape or input.dtype != weight.dtype or not made_same(shape[-1], ins):
+        raise DeclinedError("linear of what does not fit")
     return results.dense((*shape[:-1], outs), input.dtype)
 
 
@@ -56,19 +56,30 @@ def addmm(
     results: ResultFactory, self: torch.Tensor, mat1: torch.Tensor, mat2: torch.Tensor, **_: Any
 ) -> QuickTensor:
     (rows, inner), (depth, columns) = _matrix(mat1), _matrix(mat2)
-    if not same(inner, depth) or not self.dtype == mat1.dtype == mat2.dtype:
+    if not self.dtype == mat1.dtype == mat2.dtype or not made_same(inner, depth):
         raise DeclinedError("addmm of what does not fit")
     if broadcast([dims_of(self), (rows, columns)]) != (rows, columns):
         raise DeclinedError("addmm of what does not fit")
     return results.dense((rows, columns), self.dtype)
 
 
+def bmm(results: ResultFactory, self: torch.Tensor, mat2: torch.Tensor) -> QuickTensor:
+    a, b = dims_of(self), dims_of(mat2)
+    if not len(a) == len(b) == 3 or self.dtype != mat2.dtype:
+        raise DeclinedError("bmm of what are no stacks of matrices")
+    if not (made_same(a[0], b[0]) and made_same(a[2], b[1])):
+        raise DeclinedError("bmm of what does not fit")
+    return results.dense((a[0], a[1], b[2]), self.dtype)
+
+
 def matmul(results: ResultFactory, self: torch.Tensor, other: torch.Tensor) -> QuickTensor:
     a, b = dims_of(self), dims_of(other)
-    if len(a) < 2 or len(b) < 2 or self.dtype != other.dtype or not same(a[-1], b[-2]):
+    if len(a) < 2 or len(b) < 2 or self.dtype != other.dtype:
         raise DeclinedError("matmul of vectors, or of what does not fit")
     if len(a) != len(b) and not (len(b) == 2 and results.strides.is_contiguous(a, steps_of(self))):
         raise DeclinedError("matmul of tensors of different rank")
+    if not made_same(a[-1], b[-2]):
+        raise DeclinedError("matmul of what does not fit")
     return results.dense((*broadcast([a[:-2], b[:-2]]), a[-2], b[-1]), self.dtype)
 
 
@@ -78,7 +89,7 @@ def distances(
     """Of torch.cdist. PyTorch's own asks whether there are more than 25 rows, by which it chooses
     how to compute them."""
     a, b = dims_of(x1), dims_of(x2)
-    if len(a) < 2 or len(b) < 2 or not same(a[-1], b[-1]):
+    if len(a) < 2 or len(b) < 2 or not made_same(a[-1], b[-1]):
         raise DeclinedError("distances of vectors, or of what does not fit")
     if x1.dtype != x2.dtype or x1.dtype not in (torch.float32, torch.float64):
         raise DeclinedError("distances of other types")
@@ -170,24 +181,6 @@ def gather(
         raise DeclinedError("gather of what does not fit")
     _check_integers(index)
     return results.dense(dims_of(index), self.dtype)
-
-
-def mean(
-    results: ResultFactory,
-    self: torch.Tensor,
-    dim: Sequence[int] | None = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-) -> QuickTensor:
-    shape = dims_of(self)
-    if not dim or not (dtype or self.dtype).is_floating_point:
-        raise DeclinedError("a mean of everything, or of integers")
-    axes = {wrapped_axis(axis, len(shape)) for axis in dim}
-    if len(axes) != len(dim):
-        raise DeclinedError("one axis stands twice")
-    kept = [1 if i in axes else size for i, size in enumerate(shape) if keepdim or i not in axes]
-    return results.dense(tuple(kept), dtype or self.dtype)
 
 
 def softmax(results: ResultFactory, self: torch.Tensor, dim: int, dtype: Any = None) -> QuickTensor:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
-from sardonyx._capture.meta_tracer.symbolic.sizes import Sizes, Strides, broadcast
+from sardonyx._capture.meta_tracer.symbolic.sizes import Size, Sizes, Strides, broadcast
 from sardonyx._torch_private.sizes import is_always_true
 
 from .tensor import QuickTensor
@@ -51,7 +51,7 @@ class ResultFactory:
         return QuickTensor.of(dims, self.strides.permuted_as(dims, operands), dtype)
 
 
-def numbers(sizes: Sizes) -> list[int]:
+def numbers(sizes: Sequence[Size]) -> list[int]:
     """Those that are no symbols."""
     return [size for size in sizes if type(size) is int]
 

@@ -13,8 +13,17 @@ from typing import Any
 import torch
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._torch_private.operators import schema_of
 
-from . import contractions, convolutions, elementwise, layout, matrix_products
+from . import (
+    contractions,
+    convolutions,
+    elementwise,
+    in_place,
+    layout,
+    matrix_products,
+    reductions,
+)
 from .fake_kernels import FakeKernels
 from .results import ResultFactory
 from .tensor import QuickTensor
@@ -35,9 +44,13 @@ class MetaRules:
         rule = None if torch.is_autocast_enabled("cpu") else TABLE.get(func)
         if rule is not None:
             try:
-                return rule(self.results, *args, **kwargs)
+                made = rule(self.results, *args, **kwargs)
             except DeclinedError as reason:
                 reason.answered()
+            else:
+                if func in _WRITING:
+                    self._fake_kernels.forget_elements()
+                return made
         made = self._fake_kernels.result(func, args, kwargs)
         if func in _VIEWS and type(made) is QuickTensor and made is not args[0]:
             return layout.with_asked_sizes(self.results, args[0], made, args[1])
@@ -66,12 +79,16 @@ TABLE: dict[Any, Callable[..., Any]] = {
     **dict.fromkeys(
         (_aten.add.Tensor, _aten.sub.Tensor, _aten.rsub.Scalar), elementwise.scaled_sum
     ),
-    _aten.mul.Tensor: elementwise.binary,
+    **dict.fromkeys((_aten.mul.Tensor, _aten.multiply.Tensor), elementwise.binary),
     **dict.fromkeys(
         (_aten.floor_divide.default, _aten.remainder.Tensor, _aten.remainder.Scalar),
         elementwise.rounded_division,
     ),
     _aten.div.Tensor: elementwise.division,
+    **dict.fromkeys(
+        (_aten.maximum.default, _aten.minimum.default, _aten.max.other, _aten.min.other),
+        elementwise.extreme,
+    ),
     **dict.fromkeys((_aten.pow.Tensor_Scalar, _aten.pow.Tensor_Tensor), elementwise.power),
     **dict.fromkeys(
         (
@@ -81,7 +98,9 @@ TABLE: dict[Any, Callable[..., Any]] = {
         ),
         elementwise.comparison,
     ),
-    **dict.fromkeys((_aten.where.self, _aten.where.ScalarOther), elementwise.where),
+    **dict.fromkeys(
+        (_aten.where.self, _aten.where.ScalarOther, _aten.where.ScalarSelf), elementwise.where
+    ),
     _aten.masked_fill.Scalar: elementwise.masked_fill,
     _aten.grid_sampler.default: layout.grid_sampled,
     _aten.grid_sampler_2d.default: layout.grid_sampled,
@@ -96,7 +115,17 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.slice.Tensor: layout.slice_,
     _aten.select.int: layout.select,
     _aten.as_strided.default: layout.as_strided,
-    _aten.copy_.default: layout.copy_,
+    _aten.clone.default: layout.clone,
+    _aten.copy_.default: in_place.copy,
+    **dict.fromkeys((_aten.add_.Tensor, _aten.sub_.Tensor), in_place.scaled_sum),
+    _aten.mul_.Tensor: in_place.binary,
+    _aten.div_.Tensor: in_place.division,
+    _aten.masked_fill_.Scalar: in_place.masked_fill,
+    _aten.index_copy_.default: in_place.index_copy,
+    _aten.pad.default: layout.padded,
+    _aten.repeat.default: layout.repeat,
+    _aten.repeat_interleave.self_int: layout.repeat_interleave,
+    _aten.split_with_sizes.default: layout.split_with_sizes,
     _aten.cat.default: layout.cat,
     _aten.stack.default: layout.stack,
     _aten.split.Tensor: layout.split,
@@ -118,6 +147,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     ),
     _aten.linear.default: matrix_products.linear,
     _aten.addmm.default: matrix_products.addmm,
+    _aten.bmm.default: matrix_products.bmm,
     _aten.matmul.default: matrix_products.matmul,
     _aten.cdist.default: matrix_products.distances,
     _aten.einsum.default: contractions.einsum,
@@ -171,10 +201,14 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.bitwise_not.default: elementwise.inverted,
     _aten.gather.default: matrix_products.gather,
     _aten.scaled_dot_product_attention.default: matrix_products.attention,
-    _aten.mean.dim: matrix_products.mean,
+    _aten.mean.dim: reductions.averaged,
+    _aten.sum.dim_IntList: reductions.summed,
+    _aten.topk.default: reductions.largest,
     _aten.softmax.int: matrix_products.softmax,
     _aten.layer_norm.default: matrix_products.layer_norm,
     _aten.group_norm.default: matrix_products.group_norm,
     _aten.dropout.default: matrix_products.dropout,
     _aten.affine_grid_generator.default: matrix_products.affine_grid,
 }  # fmt: skip
+
+_WRITING = frozenset(func for func in TABLE if schema_of(func).is_mutable)

@@ -44,18 +44,25 @@ def same(a: Size, b: Size) -> bool:
     return a is b or bool(key(a) == key(b))
 
 
-# What tells whether sizes are equal behind the branches on sizes that are followed.
+# What tells whether sizes are equal behind the branches on sizes that are followed, and what has
+# them be equal.
 _known_equal: list[Callable[[Any], bool]] = []
+_made_equal: list[Callable[[Any, Any], bool]] = []
 
 
 @contextmanager
-def told_of_equal_sizes(is_equal: Callable[[Any], bool]) -> Iterator[None]:
-    """Within it, `is_equal` says of an equality of sizes whether it holds on the path of a run."""
+def told_of_equal_sizes(
+    is_equal: Callable[[Any], bool], make_equal: Callable[[Any, Any], bool]
+) -> Iterator[None]:
+    """Within it, `is_equal` says of an equality of sizes whether it holds on the path of a run, and
+    `make_equal` asserts it of two expressions, if it may."""
     _known_equal.append(is_equal)
+    _made_equal.append(make_equal)
     try:
         yield
     finally:
         _known_equal.pop()
+        _made_equal.pop()
 
 
 def always_same(a: Size, b: Size) -> bool:
@@ -101,12 +108,15 @@ def _is_zero(a: Any, b: Any) -> bool:
 
 
 def made_same(a: Size, b: Size) -> bool:
-    """Whether two sizes that have to be equal are; of symbols that is asked as PyTorch asks it."""
+    """Whether two sizes that have to be equal are; of symbols that is asked as PyTorch asks it.
+    Behind a branch on sizes it is asserted, where neither is 1."""
     if same(a, b):
         return True
     if is_by_data((a, b)):
         raise DeclinedError("data-dependent sizes have to be equal")
-    return (type(a) is not int or type(b) is not int) and bool(a == b)
+    if is_static((a, b)):
+        return False
+    return bool(a == b) or any(make(key(a), key(b)) for make in _made_equal)
 
 
 def hint(size: Size) -> int:
