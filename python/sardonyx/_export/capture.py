@@ -106,7 +106,7 @@ def captured_program(
     module = _as_module(model, request)
     register_dict_types((args, kwargs))
     shapes = dynamic_shapes_of(module, options.dynamic_shapes)
-    with undeclared(module), few_collections():
+    with undeclared(module), few_collections(), torch_export.quiet_capture():
         made = _of_inputs(module, replace(request, options=replace(options, dynamic_shapes=shapes)))
     return replace(made, notes=(*made.notes, *constant))
 

@@ -266,6 +266,8 @@ def quiet_capture() -> Iterator[None]:
         *(logging.getLogger(f"torch.{name}") for name in ("_guards", "_dynamo", "fx", "export")),
         fake_tensors.logger(),  # which traces each operator that doesn't take its inputs
     ]
+    # Python forgets what it knows of every logger where the level of one changes.
+    loggers = [logger for logger in loggers if logger.level != logging.CRITICAL]
     levels = [logger.level for logger in loggers]
     try:
         for logger in loggers:

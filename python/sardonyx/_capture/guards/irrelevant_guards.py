@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -21,10 +21,11 @@ def is_immaterial(frame: FrameType) -> bool:
     """Whether the `and` or `or` that asks something at the present instruction of `frame` is
     decided by another part of it, whatever the answer is."""
     place = _place(frame)
-    return place is not None and any(
-        _begin(each) <= place < _end(each) and _is_decided(each, frame)
-        for each in _all_joined(frame.f_code.co_filename)
-    )
+    if place is None:
+        return False
+    around = _around(frame.f_code.co_filename, place)
+    outermost = next((each for each in around if isinstance(each, ast.BoolOp)), None)
+    return outermost is not None and _is_decided(outermost, frame)
 
 
 def returns_the_same(frame: FrameType, sizes: Mapping[str, int]) -> bool:
@@ -33,11 +34,11 @@ def returns_the_same(frame: FrameType, sizes: Mapping[str, int]) -> bool:
     place = _place(frame)
     if place is None:
         return False
-    for test, results in _all_returning(frame.f_code.co_filename):
-        if _begin(test) <= place < _end(test):
-            one, other = (_number(each, frame, sizes) for each in results)
-            return one is not None and one == other
-    return False
+    results = _returned(_around(frame.f_code.co_filename, place))
+    if results is None:
+        return False
+    one, other = (_number(each, frame, sizes) for each in results)
+    return one is not None and one == other
 
 
 def _place(frame: FrameType) -> tuple[int, int] | None:
@@ -50,41 +51,44 @@ def _place(frame: FrameType) -> tuple[int, int] | None:
     return None if line is None or column is None else (line, column)
 
 
-def _begin(node: ast.expr) -> tuple[int, int]:
-    return node.lineno, node.col_offset
+@functools.lru_cache(maxsize=4096)
+def _around(file: str, place: tuple[int, int]) -> tuple[ast.AST, ...]:
+    """What stands around a place in the code of a file, the outermost first."""
+    module = parsed(file)
+    return (module, *_parts_around(module, place))
 
 
-def _end(node: ast.expr) -> tuple[int, int]:
-    return node.end_lineno or node.lineno, node.end_col_offset or 0
-
-
-@functools.lru_cache(maxsize=64)
-def _all_joined(file: str) -> tuple[ast.BoolOp, ...]:
-    return tuple(_outermost(parsed(file)))
-
-
-def _outermost(node: ast.AST) -> Iterator[ast.BoolOp]:
+def _parts_around(node: ast.AST, place: tuple[int, int]) -> tuple[ast.AST, ...]:
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.BoolOp):
-            yield child
-        else:
-            yield from _outermost(child)
+        if not hasattr(child, "lineno"):  # the arguments of a function, say
+            if found := _parts_around(child, place):
+                return found
+        elif _is_within(place, child):
+            return (child, *_parts_around(child, place))
+    return ()
 
 
-@functools.lru_cache(maxsize=64)
-def _all_returning(file: str) -> tuple[tuple[ast.expr, tuple[ast.expr, ast.expr]], ...]:
-    """The test of each `if` that only returns something, and what is returned either way."""
-    blocks = (getattr(node, "body", None) for node in ast.walk(parsed(file)))
-    return tuple(
-        (branch.test, (taken.value, after.value))
-        for block in blocks
-        if isinstance(block, list)
-        for branch, after in itertools.pairwise(block)
-        if isinstance(branch, ast.If) and len(branch.body) == 1 and not branch.orelse
-        for taken in branch.body
-        if isinstance(taken, ast.Return) and isinstance(after, ast.Return)
-        if taken.value is not None and after.value is not None
-    )
+def _is_within(place: tuple[int, int], node: Any) -> bool:
+    begin = node.lineno, node.col_offset
+    return begin <= place < (node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+
+def _returned(around: tuple[ast.AST, ...]) -> tuple[ast.expr, ast.expr] | None:
+    """What is returned either way by the `if` whose test is the innermost of these; None where it
+    does more than that."""
+    for block, branch in itertools.pairwise(around):
+        body = getattr(block, "body", None)
+        if not isinstance(branch, ast.If) or not isinstance(body, list) or branch not in body:
+            continue
+        after = next(iter(body[body.index(branch) + 1 :]), None)
+        taken = branch.body[0]
+        if branch.test not in around or len(branch.body) != 1 or branch.orelse:
+            continue
+        if not isinstance(taken, ast.Return) or not isinstance(after, ast.Return):
+            continue
+        if taken.value is not None and after.value is not None:
+            return taken.value, after.value
+    return None
 
 
 def _number(node: ast.expr, frame: FrameType, sizes: Mapping[str, int]) -> int | None:

@@ -41,6 +41,7 @@ def bools_decided(name: str) -> Iterator[None]:
     with replaced(
         Replacement(place, key, deciding[id(value)])
         for place in (*modules, torch.Tensor)
+        if not deciding.keys().isdisjoint(map(id, list(vars(place).values())))
         for key, value in list(vars(place).items())
         if id(value) in deciding
     ):

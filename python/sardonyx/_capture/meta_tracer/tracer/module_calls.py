@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private import state as torch_state
+
 Stack = list[tuple[str, str, str]]
 _ROOT = "_export_root"
 
@@ -73,7 +75,8 @@ def _reached_by_path(tracer: Any) -> Iterator[None]:
 @contextmanager
 def _calls_seen(path_of: Callable[[torch.nn.Module], str | None], stack: Stack) -> Iterator[None]:
     called: dict[str, int] = {}
-    before = torch.nn.Module.__call__
+    name = torch_state.method_that_calls()
+    before = getattr(torch.nn.Module, name)
 
     def call(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
         path = path_of(module)
@@ -89,8 +92,8 @@ def _calls_seen(path_of: Callable[[torch.nn.Module], str | None], stack: Stack) 
         finally:
             stack.pop()
 
-    torch.nn.Module.__call__ = call  # type: ignore[method-assign]
+    setattr(torch.nn.Module, name, call)
     try:
         yield
     finally:
-        torch.nn.Module.__call__ = before  # type: ignore[method-assign]
+        setattr(torch.nn.Module, name, before)
