@@ -9,6 +9,7 @@ from torch.export import Dim
 
 import sardonyx
 from sardonyx._capture.meta_tracer.meta.fake_kernels import FakeKernels
+from tests.harness import difference
 
 
 class Tokens(nn.Module):
@@ -46,3 +47,31 @@ def test_merged_sizes_are_products_without_fake_tensors(monkeypatch, dim):
         image = torch.rand(size)
         for made, expected in zip(program(image), model(image), strict=True):
             torch.testing.assert_close(torch.as_tensor(made), expected, rtol=1e-4, atol=1e-5)
+
+
+class LooksUp(torch.nn.Module):
+    """Positions of one row, which are viewed as rows of the input's length."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = torch.nn.Embedding(64, 8)
+
+    def forward(self, x, positions):
+        return x + self.table(positions.view(-1, x.shape[1]))
+
+
+def test_a_view_of_one_row_says_that_two_lengths_are_equal():
+    model, dims = LooksUp(), {0: Dim.AUTO, 1: Dim.AUTO}
+    given = torch.randn(2, 5, 8), torch.arange(5)[None]
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match="makes it 1") as warned:
+        made = sardonyx.export(model, given, dynamic_shapes=(dims, dims), capture="quick")
+    assert len(warned) == 1
+    for rows, length in ((2, 5), (3, 7), (1, 9), (4, 2)):
+        x, positions = torch.randn(rows, length, 8), torch.arange(length)[None]
+        assert difference(made(x, positions)[0], model(x, positions)) is None
+
+
+def test_lengths_with_two_names_are_warned_of():
+    given, dims = (torch.randn(2, 5, 8), torch.arange(5)[None]), ({0: "b", 1: "n"}, {1: "m"})
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match="equal to 'n'"):
+        sardonyx.export(LooksUp(), given, dynamic_shapes=dims, capture="quick")

@@ -231,7 +231,8 @@ class SizeGuards:
         for relation, (place, env) in self._by_operators.items():
             if relation not in by_model:
                 tell(relation, place, env, BY_OPERATOR)
-                exceptions = _exceptions(relation, True) if fixes_quotient(relation) else ()
+                known = env.replace(relation)
+                exceptions = _exceptions(known, True) if fixes_quotient(known) else ()
                 # Of no elements, PyTorch asks nothing.
                 if place not in violations and any(
                     0 not in few.values() and _may_be(few, least) for few in exceptions

@@ -70,8 +70,11 @@ def solve(
     asked = [guard.expr for guard in env.guards]
     asked += [each.expr for each in asserted if each.msg.startswith(_ASKED)]
     # torch.export asserts what it could not solve, and learns from that which sizes are equal.
-    for each in asserted:
-        env.guard_or_defer_runtime_assert(env.replace(each.expr), "assert")
+    known = [each.expr for each in asserted]
+    equal = (each for each in _equal_sizes(asked, known))
+    taken = (each for each in equal if env.replace(each).free_symbols.issubset(left_to_model))
+    for relation in (*known, *taken):
+        env.guard_or_defer_runtime_assert(env.replace(relation), "assert")
     multiples = _multiples([env.replace(relation) for relation in asked])
     for relation in asked:
         if torch_sizes.symbols_of_data(relation):  # what the model asserts of data
@@ -93,6 +96,26 @@ def solve(
 
 # How ShapeEnv begins the messages of assertions that were questions.
 _ASKED = "evaluate_expr"
+
+
+def _equal_sizes(asked: Collection[Any], asserted: Collection[Any]) -> Iterator[Any]:
+    """The equalities of two sizes that are said by a quotient of 1 that leaves no remainder: of
+    `positions.view(-1, n)`, where its first dimension is taken for 1."""
+    import sympy
+
+    exact = {each.lhs.args for each in asserted if _is_exact_quotient(each)}
+    for each in asked:
+        if isinstance(each, sympy.Equality) and each.rhs == 1:
+            sizes = each.lhs.args
+            if type(each.lhs).__name__ == "FloorDiv" and sizes in exact:
+                yield sympy.Eq(*sizes)
+
+
+def _is_exact_quotient(relation: Any) -> bool:
+    import sympy
+
+    is_of_remainder = type(getattr(relation, "lhs", None)).__name__ in {"Mod", "PythonMod"}
+    return isinstance(relation, sympy.Equality) and relation.rhs == 0 and is_of_remainder
 
 
 def _multiples(relations: Collection[Any]) -> dict[Any, Any]:
