@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
 
 import pytest
 import torch
@@ -107,18 +106,19 @@ class ReadsPooled(torch.nn.Module):
         return torch.full((2,), self.pool(x).shape[-1])
 
 
-@pytest.mark.parametrize("capture", ["auto", "torch"])
-def test_a_window_of_padding_alone_is_warned_of(capture: Any) -> None:
+def test_torch_export_warns_of_a_window_of_padding_alone() -> None:
     shapes = ({3: Dim.DYNAMIC},)
     images = torch.rand(2, 3, 8, 8)
     with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"ceil_mode .* window less"):
-        sardonyx.export(ReadsPooled(2, 3, 1), (images,), dynamic_shapes=shapes, capture=capture)
+        sardonyx.export(ReadsPooled(2, 3, 1), (images,), dynamic_shapes=shapes, capture="torch")
 
 
-@pytest.mark.parametrize("window", [(3, 2, 0), (3, 2, 1), (2, 2, 0)])
-def test_a_last_window_that_has_elements_is_not(window: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize("example", [8, 9, 10])
+@pytest.mark.parametrize("window", [(3, 2, 0), (3, 2, 1), (2, 2, 0), (2, 3, 1), (1, 3, 0)])
+def test_windows_are_counted_for_each_size(window: tuple[int, int, int], example: int) -> None:
     model = ReadsPooled(*window)
-    made = sardonyx.export(model, (torch.rand(2, 3, 8, 8),), dynamic_shapes=({3: Dim.DYNAMIC},))
+    images = torch.rand(2, 3, 8, example)
+    made = sardonyx.export(model, (images,), dynamic_shapes=({3: Dim.DYNAMIC},))
     assert not made.notes
     for width in range(3, 12):
         x = torch.rand(2, 3, 8, width)

@@ -98,6 +98,12 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     _.cdist.default: products.compared,
     _.einsum.default: products.contracted,
     **dict.fromkeys((_.conv1d.default, _.conv2d.default, _.conv3d.default), products.convolved),
+    **dict.fromkeys(
+        (_.max_pool1d.default, _.max_pool2d.default, _.max_pool3d.default), products.maxima
+    ),
+    **dict.fromkeys(
+        (_.avg_pool1d.default, _.avg_pool2d.default, _.avg_pool3d.default), products.pooled
+    ),
     _.batch_norm.default: products.normalized_in_batches,
     **dict.fromkeys(
         (

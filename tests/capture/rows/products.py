@@ -133,6 +133,28 @@ def normalized_in_batches() -> Calls:
         yield call(image, four, four, four, four, True, 0.1, 1e-5, True)
 
 
+def pooled() -> Calls:
+    for dtype in DTYPES:
+        yield call(T("a4bc", dtype), [2, 2])
+    images = (
+        *(T("a4bc"), T("a4bb"), T("4bc"), T("a4bc", order="0231"), T("a499"), T("a411"), T("04bc")),
+        *(T("a4bc", step=2), T("14bc", spread="0"), T("a4b"), T("a4bcb"), T("a4c"), T("a499b")),
+        T("abcb", order="0231"),
+    )
+    options = ([2], [3], [0]), ([3], [2], [1]), ([2], [3], [1]), ([1], [3], []), ([3], [], [])
+    for image in images:
+        axes = len(image.sizes) - 2
+        for ceil_mode, (kernel, stride, padding) in itertools.product((False, True), options):
+            yield call(image, kernel * axes, stride, padding or [0] * axes, ceil_mode=ceil_mode)
+
+
+def maxima() -> Calls:
+    yield from pooled()
+    for image in (T("a4bc"), T("a4b"), T("a4bcb")):
+        axes = len(image.sizes) - 2
+        yield from (call(image, [2] * axes, [3], [1], [2], ceil) for ceil in (False, True))
+
+
 def unfolded() -> Calls:
     for dtype in DTYPES:
         yield call(T("a4bc", dtype), [2, 2], [1, 1], [0, 0], [2, 2])

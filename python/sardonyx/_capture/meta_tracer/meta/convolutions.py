@@ -2,7 +2,7 @@
 size whether it is 1, to find a memory format, or a view."""
 
 # Rules take arguments by the names that operators' schemas give them, used or not.
-# ruff: noqa: A002, PLR0917
+# ruff: noqa: A002, ARG001, PLR0917
 
 from __future__ import annotations
 
@@ -129,6 +129,80 @@ def _images(
     return QuickTensor.of(dims, (batch, channels, *inner), dtype)
 
 
+def max_pool(
+    results: ResultFactory,
+    self: torch.Tensor,
+    kernel_size: Sequence[Any],
+    stride: Sequence[Any] = (),
+    padding: Sequence[Any] = (0,),
+    dilation: Sequence[Any] = (1,),
+    ceil_mode: bool = False,
+    *,
+    axes: int,
+) -> QuickTensor:
+    """The maxima of windows over [N, C, ...]."""
+    return _pooled(
+        results, self, kernel_size, stride, padding, dilation, axes=axes, rounds_up=ceil_mode
+    )
+
+
+def avg_pool(
+    results: ResultFactory,
+    self: torch.Tensor,
+    kernel_size: Sequence[Any],
+    stride: Sequence[Any] = (),
+    padding: Sequence[Any] = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    *,
+    axes: int,
+) -> QuickTensor:
+    """The means of windows over [N, C, ...]."""
+    if divisor_override == 0:
+        raise DeclinedError("a mean by no elements")
+    if axes == 3:  # whose kernel is to fit without the padding
+        for size, taps in zip(dims_of(self)[2:], _each(kernel_size, axes), strict=False):
+            if hint(size) < taps:
+                raise DeclinedError("a pooling of fewer elements than its kernel has")
+            torch._check(size >= taps)
+    return _pooled(
+        results, self, kernel_size, stride, padding, (1,), axes=axes, rounds_up=ceil_mode
+    )
+
+
+def _pooled(
+    results: ResultFactory,
+    images: torch.Tensor,
+    kernel_size: Sequence[Any],
+    stride: Sequence[Any],
+    padding: Sequence[Any],
+    dilation: Sequence[Any],
+    *,
+    axes: int,
+    rounds_up: bool,
+) -> QuickTensor:
+    shape = dims_of(images)
+    if len(shape) != axes + 2 or not images.is_floating_point():
+        raise DeclinedError("a pooling of what is no batch of images")
+    options = [_each(each, axes) for each in (kernel_size, stride or kernel_size, padding)]
+    options.append(_each(dilation, axes))
+    if any(type(number) is not int for each in options for number in each):
+        raise DeclinedError("a pooling by sizes")
+    if any(hint(size) < 1 for size in shape):
+        raise DeclinedError("a pooling of no elements")
+    is_last = _has_channels_last(results, shape, steps_of(images))
+    if not is_last and not _is_row_major(results, shape, steps_of(images)):
+        raise DeclinedError("a pooling in another memory format")
+    length = _windows if rounds_up else _length
+    lengths = []
+    for size, taps, step, pad, gap in zip(shape[2:], *options, strict=True):
+        if 2 * pad > gap * (taps - 1) + 1:
+            raise DeclinedError("a pooling of more padding than half its kernel")
+        lengths.append(length(size, taps, step, pad, gap))
+    return _images(results, (*shape[:2], *lengths), images.dtype, is_last=is_last)
+
+
 def im2col(
     results: ResultFactory,
     self: torch.Tensor,
@@ -217,5 +291,18 @@ def _length(size: Size, taps: int, step: int, pad: int, gap: int) -> Size:
     length = plain((size + 2 * pad - gap * (taps - 1) - 1) // step + 1)
     if hint(length) < 1:
         raise DeclinedError("a convolution of fewer elements than its kernel has")
+    torch._check(length > 0)
+    return length
+
+
+def _windows(size: Size, taps: int, step: int, pad: int, gap: int) -> Size:
+    """How many windows a pooling with ceil_mode has: PyTorch leaves out a last one that begins in
+    the padding behind the elements. Windows begin at each `step` below `size + pad`."""
+    if min(taps, step, gap) < 1 or pad < 0:
+        raise DeclinedError("a pooling without taps or steps")
+    beyond = min(pad + step - gap * (taps - 1) - 1, 0)  # of the last window's beginning
+    length = plain((size + pad + beyond + step - 1) // step)
+    if hint(length) < 1:
+        raise DeclinedError("a pooling of fewer elements than its kernel has")
     torch._check(length > 0)
     return length

@@ -154,6 +154,12 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.conv1d.default: partial(convolutions.convolution, axes=1),
     _aten.conv2d.default: partial(convolutions.convolution, axes=2),
     _aten.conv3d.default: partial(convolutions.convolution, axes=3),
+    _aten.max_pool1d.default: partial(convolutions.max_pool, axes=1),
+    _aten.max_pool2d.default: partial(convolutions.max_pool, axes=2),
+    _aten.max_pool3d.default: partial(convolutions.max_pool, axes=3),
+    _aten.avg_pool1d.default: partial(convolutions.avg_pool, axes=1),
+    _aten.avg_pool2d.default: partial(convolutions.avg_pool, axes=2),
+    _aten.avg_pool3d.default: partial(convolutions.avg_pool, axes=3),
     _aten.batch_norm.default: convolutions.batch_norm,
     **dict.fromkeys(
         (
