@@ -31,6 +31,7 @@ class WithoutKernel(torch.nn.Module):
 
 
 X = torch.ones(2, 8)
+UP_TO_8 = Dim.DYNAMIC(max=8)
 MISTAKES: list[tuple[str, Callable[[], Any], str, str]] = [
     (
         "a path as the model",
@@ -67,6 +68,18 @@ MISTAKES: list[tuple[str, Callable[[], Any], str, str]] = [
         lambda: sardonyx.export(Scorer(), (X,), dynamic_shapes={"x": {-2: 3}}),
         "dynamic_shapes has 3 for dimension 0 of x, and the example 2",
         "a name makes it dynamic",
+    ),
+    (
+        "an example below a dimension's range",
+        lambda: sardonyx.export(Scorer(), (X,), dynamic_shapes=[{0: Dim("batch", min=4)}]),
+        "dimension 0 of x is 'batch' with sizes 4.., and the example has 2",
+        "give an example within the range",
+    ),
+    (
+        "an example above a dimension's range",
+        lambda: sardonyx.export(Scorer(), (torch.ones(9, 8),), dynamic_shapes=[{0: UP_TO_8}]),
+        "dimension 0 of x is a dynamic dimension with sizes 0..8, and the example has 9",
+        "declare a range that has the example's size",
     ),
     (
         "a name of no input",
@@ -147,3 +160,15 @@ def test_the_name_of_a_repository(name: str, tmp_path: Path) -> None:
     done = run_command("hf", name, "-o", tmp_path / "out")
     assert done.returncode == 2
     assert f"hf download {name} --local-dir" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "notes.onnx"])
+@pytest.mark.parametrize("content", [b"", b"a few words", b"a few words more, and no model" * 9])
+def test_files_that_are_no_program_or_model(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    done = run_command("inspect", tmp_path / name)
+    assert done.returncode == 1
+    assert "damaged" not in done.stderr
+    if name.endswith(".txt"):
+        assert ("is no zip archive" if content else "is empty") in done.stderr
+        assert "ends in .onnx" in done.stderr

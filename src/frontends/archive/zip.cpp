@@ -32,7 +32,7 @@ constexpr std::uint64_t kMaxRatio = 16;
 
 [[noreturn]] void damaged(const std::string& what) {
   base::fail(kDamaged, "the archive is damaged: " + what,
-             "the file may be truncated, or not be a zip archive at all: save it again");
+             "the file may be truncated: save it again");
 }
 
 // Little-endian numbers at any offset; everything out of bounds is damage.
@@ -78,14 +78,29 @@ struct Directory {
   std::uint64_t count = 0;
 };
 
+// An archive begins with its first entry; an empty one is its end record alone.
+bool begins_as_archive(std::span<const std::byte> file) {
+  return file.size() >= 2 && file[0] == std::byte{'P'} && file[1] == std::byte{'K'};
+}
+
+[[noreturn]] void no_archive(bool is_empty) {
+  base::fail(kDamaged,
+             is_empty ? "the file is empty"
+                      : "the file is no zip archive, as programs in .pt2 and .pt files are",
+             "save programs by torch.export.save() or torch.jit.save(); the name of an ONNX model "
+             "ends in .onnx");
+}
+
 // The end record stands at the end, but for a comment of its own of up to 65535 bytes.
 std::size_t find_end(std::span<const std::byte> file) {
+  if (!begins_as_archive(file) && file.size() < kEndSize) no_archive(file.empty());
   if (file.size() < kEndSize) damaged("it is too short");
   const std::size_t last = file.size() - kEndSize;
   const std::size_t first = last > 0xFFFF ? last - 0xFFFF : 0;
   for (std::size_t at = last + 1; at-- > first;) {
     if (u32(file, at) == kEndOfDirectory && u16(file, at + 20) == last - at) return at;
   }
+  if (!begins_as_archive(file)) no_archive(false);
   damaged("it has no central directory");
 }
 

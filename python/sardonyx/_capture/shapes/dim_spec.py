@@ -162,23 +162,37 @@ def in_call_order(
 def check_names(leaves: Sequence[Leaf], values: Sequence[Any]) -> None:
     """UsageError for dimensions of one name that are of several sizes in the example."""
     seen: dict[str, tuple[str, int]] = {}
-    for name, label, size in _sizes(leaves, values):
-        before, known = seen.setdefault(name, (label, size))
+    for wanted, label, size in _sizes(leaves, values):
+        if wanted.name is None:
+            continue
+        before, known = seen.setdefault(wanted.name, (label, size))
         if size != known:
             raise usage_error(
-                f"{before} and {label} are both called '{name}', "
+                f"{before} and {label} are both called '{wanted.name}', "
                 f"and the example has {known} and {size} there",
                 "give dimensions that may differ a name each, or make the example agree",
             )
 
 
-def _sizes(leaves: Sequence[Leaf], values: Sequence[Any]) -> Iterator[tuple[str, str, int]]:
+def check_ranges(leaves: Sequence[Leaf], values: Sequence[Any]) -> None:
+    """UsageError for dimensions whose size in the example is not in the range that they have."""
+    for wanted, label, size in _sizes(leaves, values):
+        if size < wanted.least or (wanted.most is not None and size > wanted.most):
+            end = "" if wanted.most is None else str(wanted.most)
+            name = "a dynamic dimension" if wanted.name is None else f"'{wanted.name}'"
+            raise usage_error(
+                f"{label} is {name} with sizes {wanted.least}..{end}, and the example has {size}",
+                "give an example within the range, or declare a range that has the example's size",
+            )
+
+
+def _sizes(leaves: Sequence[Leaf], values: Sequence[Any]) -> Iterator[tuple[DimRequest, str, int]]:
     for leaf, value in zip(leaves, values, strict=False):
         for axis, wanted in leaf.dims.items():
             size = value if axis == SCALAR else size_of(value, axis)
-            if wanted.name is not None and isinstance(size, int) and not isinstance(size, bool):
+            if isinstance(size, int) and not isinstance(size, bool):
                 where = leaf.label if axis == SCALAR else f"dimension {axis} of {leaf.label}"
-                yield wanted.name, where, size
+                yield wanted, where, size
 
 
 def size_of(value: Any, axis: int) -> Any:

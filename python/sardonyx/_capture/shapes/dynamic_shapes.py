@@ -22,6 +22,7 @@ from .axes import axes_from_front
 from .dim_spec import (
     Leaf,
     check_names,
+    check_ranges,
     in_call_order,
     is_special,
     size_of,
@@ -103,7 +104,8 @@ def prepare(
     """`dynamic_shapes` for torch.export, plain strings replaced; and what is wanted. "auto" lets
     every dimension of every tensor vary that the model lets.
 
-    UsageError for shapes that are not the arguments', and for one name of several sizes.
+    UsageError for shapes that are not the arguments', for one name of several sizes, and for
+    examples outside of the range that a dimension has.
     """
     from sardonyx._torch_private import pytree
 
@@ -132,7 +134,9 @@ def prepare(
         larger = [_for_export(_above_one(*each), _dim) for each in zip(leaves, values, strict=True)]
         above_one[name] = shaped_like(spec, larger)
     ordered = tuple(in_call_order(model, args, kwargs, wanted))
-    check_names(ordered, pytree.tree_leaves((args, dict(kwargs))))
+    examples = pytree.tree_leaves((args, dict(kwargs)))
+    check_names(ordered, examples)
+    check_ranges(ordered, examples)
 
     def without(dims: Collection[tuple[str, int]]) -> dict[str, Any]:
         return {
