@@ -267,3 +267,17 @@ def test_sizes_that_are_equal_by_an_inputs_size_are_not_warned_of() -> None:
         )
     # Of PyTorch's bounds (2.15: at least 3 rows) another warning may tell.
     assert not any("asks of dynamic sizes" in str(each.message) for each in told)
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+@pytest.mark.parametrize("integral", [torch.trapezoid, torch.cumulative_trapezoid])
+def test_integrals_of_no_rows(integral: Any, dim: int) -> None:
+    class Integrates(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            return integral(x, dim=dim), integral(x, x * 2, dim=dim)
+
+    made = sardonyx.export(Integrates(), (X,), dynamic_shapes=({0: "n"},))
+    for size in SIZES:
+        x = torch.randn(size, 3)
+        for one, other in zip(made(x), Integrates()(x), strict=True):
+            assert difference(one, other) is None, size

@@ -40,6 +40,15 @@ Value double_areas(const Call& call, Emit& onnx, std::int64_t axis) {
   return onnx.mul(factors.left, factors.right);
 }
 
+// The first sample and the last, which are 0 where there are none.
+Value ends_of(Emit& onnx, Value y, std::int64_t axis) {
+  if (y.dim(axis).is_constant()) return onnx.add(onnx.select(y, axis, 0), onnx.select(y, axis, -1));
+  const auto only = [&](Value part) {
+    return onnx.reduce("ReduceSum", part, std::vector<std::int64_t>{axis}, false);
+  };
+  return onnx.add(only(onnx.slice(y, axis, 0, 1)), only(onnx.slice(y, axis, -1, kEnd)));
+}
+
 // Every sample counts once, but those at the ends half.
 Outputs trapezoid(const Call& call, Emit& onnx) {
   const Value y = call.tensor("y");
@@ -51,7 +60,7 @@ Outputs trapezoid(const Call& call, Emit& onnx) {
     const Value twice = summed(onnx, double_areas(call, onnx, axis), axis);
     return {onnx.mul(onnx.cast(twice, dtype), half)};
   }
-  const Value ends = onnx.add(onnx.select(y, axis, 0), onnx.select(y, axis, -1));
+  const Value ends = ends_of(onnx, y, axis);
   const Value whole =
       onnx.sub(onnx.cast(summed(onnx, y, axis), dtype), onnx.mul(onnx.cast(ends, dtype), half));
   return {onnx.mul(whole, operand(call, onnx, "dx", dtype))};
