@@ -298,8 +298,10 @@ void AbstractInterpreter::assign_rows(const Expression& target, const AbstractVa
     return;
   }
   if (!is_as_long()) {
-    refuse(fmt::format("a list is unpacked into {} elements, and its length is data-dependent",
-                       count));
+    refuse(
+        fmt::format("a list is unpacked into {} elements, and its length is data-dependent", count),
+        "index the elements, as in x[0]; where a trace followed a Python loop over rows, "
+        "compute with the whole tensor, or compile the loop by torch.jit.script");
   }
   for (std::int64_t i = 0; i < count; ++i)
     assign(*target.items[static_cast<std::size_t>(i)],
