@@ -20,7 +20,7 @@ _COMPUTING = frozenset(
 
 def roots(node: torch.fx.Node) -> set[torch.fx.Node]:
     """The nodes whose memory the tensor may lie in."""
-    return {each for each in _way_back(node) if not _sources(each)}
+    return {each for each in way_back(node) if not _sources(each)}
 
 
 def is_unaffected(copy: torch.fx.Node, write: torch.fx.Node) -> bool:
@@ -33,7 +33,7 @@ def is_unaffected(copy: torch.fx.Node, write: torch.fx.Node) -> bool:
         return True
     if not operators.is_overload(write.target):
         return False
-    if any(copy in _way_back(source) for source in write.all_input_nodes):
+    if any(copy in way_back(source) for source in write.all_input_nodes):
         return False
     waiting, seen = [copy], {copy}
     while waiting:
@@ -46,7 +46,7 @@ def is_unaffected(copy: torch.fx.Node, write: torch.fx.Node) -> bool:
     return True
 
 
-def _way_back(node: torch.fx.Node) -> set[torch.fx.Node]:
+def way_back(node: torch.fx.Node) -> set[torch.fx.Node]:
     """The node, and all whose memory it may share."""
     waiting, seen = [node], {node}
     while waiting:
