@@ -52,3 +52,20 @@ def test_a_one_that_must_vary_is_an_error() -> None:
     shapes = {"input": {0: Dim.AUTO, 1: Dim("channels"), 2: Dim.AUTO}}
     with pytest.raises(sardonyx.errors.CaptureError):
         sardonyx.export(model, (torch.randn(1, 1, 9),), dynamic_shapes=shapes, capture="quick")
+
+
+class Chunks(torch.nn.Module):
+    """Goes through parts of a length, whose number is that of the example."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([part.cumsum(0) for part in torch.split(x.flatten(0, 1), 4)])
+
+
+def test_a_number_of_parts_is_the_example_s_and_not_that_of_a_size_in_place_of_1() -> None:
+    model, x = Chunks(), torch.randn(1, 10, 3)
+    shapes = ({0: Dim.AUTO, 1: Dim.AUTO},)
+    with pytest.warns(sardonyx.errors.SpecializationWarning):
+        program = sardonyx.export(model, (x,), dynamic_shapes=shapes)
+    for length in (9, 10, 11):
+        x = torch.randn(1, length, 3)
+        assert difference(torch.as_tensor(program(x)[0]), model(x)) is None, length

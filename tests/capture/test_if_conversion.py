@@ -142,7 +142,17 @@ def shapes_are_compared(x):
     return halved * 2
 
 
+def contiguous_where_large(x):
+    """As the upsampling of diffusers."""
+    if x.size(0) >= 64:
+        x = x.contiguous()
+    if x.numel() * 2 > pow(2, 31):
+        x = x.contiguous()
+    return x * 2
+
+
 CONVERTED = (
+    contiguous_where_large,
     sizes_in_a_tensor,
     last_row_of_a_convolution,
     padded_to_patches,
@@ -274,3 +284,63 @@ def test_a_side_that_raises_for_most_sizes_is_right_for_the_others():
         except RuntimeError:
             continue
         assert difference(torch.as_tensor(made(x)[0]), wanted) is None, (rows, columns)
+
+
+class Releases(torch.nn.Module):
+    """Calls a layer that rejects some sizes, and ends with what is to be done in any case, as the
+    models of diffusers that scale adapters."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.scale = torch.nn.GroupNorm(4, 4), 1.0
+
+    def forward(self, x):
+        try:
+            self.scale = 2.0
+            if x.shape[2] % 2 != 0:
+                x = x * 3
+            return self.norm(x)
+        finally:
+            if self.scale != 1.0:
+                self.scale = 1.0
+
+
+def test_what_raises_within_finally_is_no_branch():
+    model, dims = Releases(), ({0: Dim.DYNAMIC, 2: Dim.DYNAMIC},)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sardonyx.errors.OnnxExporterWarning)
+        made = sardonyx.export(model, (torch.randn(2, 4, 6),), dynamic_shapes=dims)
+    for rows, columns in ((1, 2), (2, 7), (3, 6), (1, 5)):
+        x = torch.randn(rows, 4, columns)
+        assert difference(torch.as_tensor(made(x)[0]), model(x)) is None, (rows, columns)
+
+
+def caught(x):
+    try:
+        if x.shape[0] == 1:
+            raise ValueError
+        return x * 2
+    except ValueError:
+        return x * 3
+
+
+def returns_in_finally(x):
+    try:
+        if x.shape[0] == 1:
+            raise ValueError
+        x = x * 2
+    finally:
+        return x * 3  # noqa: B012 (the case under test)
+
+
+@pytest.mark.parametrize("function", [caught, returns_in_finally])
+def test_what_is_caught_is_a_branch_or_warned_of(function):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", sardonyx.errors.OnnxExporterWarning)
+        made = sardonyx.export(
+            Calls(function), (torch.randn(3, 2),), dynamic_shapes=({0: Dim.DYNAMIC},)
+        )
+    for rows in (1, 2, 5):
+        x = torch.randn(rows, 2)
+        is_right = difference(torch.as_tensor(made(x)[0]), function(x)) is None
+        assert is_right or (rows == 1 and told), rows

@@ -1,4 +1,4 @@
-"""Inequalities of sizes that are decided without asking sympy's rules."""
+"""Relations of sizes that are decided without asking sympy's rules, and sympy's caches."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import pytest
 import sympy
 
 from sardonyx._capture.meta_tracer.symbolic import interning
+from sardonyx._torch_private.sympy_caches import larger_sympy_caches
 
 
-@pytest.mark.parametrize("kind", [sympy.Gt, sympy.Ge, sympy.Lt, sympy.Le])
+@pytest.mark.parametrize("kind", [sympy.Gt, sympy.Ge, sympy.Lt, sympy.Le, sympy.Eq, sympy.Ne])
 @pytest.mark.parametrize(
     "assumptions",
     [
@@ -18,16 +19,43 @@ from sardonyx._capture.meta_tracer.symbolic import interning
         {"positive": True},
     ],
 )
-def test_an_inequality_of_a_symbol_is_what_sympy_has(monkeypatch, kind, assumptions):
+def test_a_relation_of_a_symbol_is_what_sympy_has(monkeypatch, kind, assumptions):
     monkeypatch.setattr(interning, "_relations", {})
     symbol = sympy.Symbol("s", **assumptions)
     numbers = [sympy.Integer(number) for number in range(-3, 6)]
     sides = [pair for n in numbers for pair in ((symbol, n), (n, symbol))]
     expected = [kind(*each) for each in sides]
-    with interning.inequalities_remembered():
+    with interning.relations_remembered():
         results = [kind(*each) for each in sides]
-    assert results == expected
-    assert [each.args for each in results] == [each.args for each in expected]
+        again = [kind(*each) for each in sides]
+    for made in (results, again):
+        assert made == expected
+        assert [each.args for each in made] == [each.args for each in expected]
+
+
+def test_equalities_of_two_sizes_are_what_sympy_has(monkeypatch):
+    monkeypatch.setattr(interning, "_relations", {})
+    n, m = sympy.symbols("n m", integer=True, positive=True)
+    sizes = (n, m, n + m, 2 * n, n * m, -n, sympy.S(0), sympy.true)
+    expected = [kind(a, b) for kind in (sympy.Eq, sympy.Ne) for a in sizes for b in sizes]
+    with interning.relations_remembered():
+        for _ in range(2):
+            results = [kind(a, b) for kind in (sympy.Eq, sympy.Ne) for a in sizes for b in sizes]
+            assert results == expected
+        assert sympy.Eq(n, n, evaluate=False) != sympy.true
+
+
+def test_sympy_keeps_more_results_during_a_capture():
+    n = sympy.Symbol("n", integer=True, positive=True)
+    counts = sympy.Add.__new__.cache_info  # of sympy's own cache
+    before = counts()
+    with larger_sympy_caches():
+        first = [n + number for number in range(5_000)]
+        again = [n + number for number in range(5_000)]
+        assert all(a is b for a, b in zip(first, again, strict=True))
+    assert counts() == before
+    assert n + 1 == first[1]
+    assert counts() != before
 
 
 def test_parts_are_those_that_sympy_finds():

@@ -10,6 +10,7 @@ import pytest
 sympy = pytest.importorskip("sympy")
 from torch.utils._sympy import functions  # noqa: E402 (the operators that sizes have)
 
+from sardonyx._capture.meta_tracer.symbolic import size_tables  # noqa: E402
 from sardonyx._capture.meta_tracer.symbolic.size_tables import (  # noqa: E402
     SizeTable,
     one_value,
@@ -78,3 +79,17 @@ def test_rows_are_chosen_and_joined() -> None:
     assert list(chosen) == ROWS[2:]
     assert list(SizeTable.joined([chosen, table])) == [*ROWS[2:], *ROWS]
     assert table.largest(H) == 4099
+
+
+def test_products_that_no_row_makes_too_large_are_evaluated_at_once(monkeypatch) -> None:
+    quotient = functions.FloorDiv(H * H * H, W)
+    relation = sympy.Eq(16 * W * H * quotient, 16 * H**4)
+    rows = [{H: 4099, W: 4099}, {H: 4096, W: 64}, {H: 4099, W: 2}, {H: 3, W: 4099}, {H: 3, W: 0}]
+    rows += [{H: 4099, W: 1 << 30}]
+    truth = truth_of(relation)
+    expected = [truth(row) for row in rows]
+    assert {True, False, None} == set(expected)
+    monkeypatch.setattr(size_tables, "truth_of", None)  # a row at a time
+    found = outcomes(relation, table_of(rows))
+    assert list(found.is_true) == [each is True for each in expected]
+    assert list(found.is_false) == [each is False for each in expected]

@@ -7,6 +7,7 @@ import random
 import signal
 import time
 import warnings
+from collections import OrderedDict
 from threading import Timer
 
 import pytest
@@ -15,6 +16,7 @@ import torch
 import sardonyx
 from sardonyx._capture.context import capturing
 from sardonyx._capture.meta_tracer.entry.capture import quick_capture
+from sardonyx._capture.patches.restoration import module_kept
 from sardonyx._capture.shapes.dynamic_shapes import prepare
 
 
@@ -177,6 +179,41 @@ def test_a_table_that_makes_what_it_is_asked_for_stays_as_it_is():
     model = Chooses()
     sardonyx.export(model, (torch.randn(3),))
     assert dict.__getitem__(model.table, "silu") is torch.nn.SiLU
+
+
+class Frozen(OrderedDict):
+    """Lets nobody write to it, as configurations of diffusers."""
+
+    def update(self, *_, **__):
+        raise TypeError("frozen")
+
+    pop = setdefault = clear = update
+
+
+class Reads(torch.nn.Module):
+    """Decides by data; `writes` whether it writes to its configuration past the lock."""
+
+    def __init__(self, *, writes):
+        super().__init__()
+        self.config, self.writes = Frozen(scale=2.0, last=0), writes
+
+    def forward(self, x):
+        if self.writes:
+            OrderedDict.__setitem__(self.config, "last", 1)
+            OrderedDict.__setitem__(self.config, "new", 1)
+        return x * self.config["scale"] if x.sum() > 0 else -x
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_table_that_lets_nobody_write_to_it_is_put_back(writes):
+    model = Reads(writes=writes)
+    with module_kept(model):
+        model(torch.ones(2))
+    assert list(model.config.items()) == [("scale", 2.0), ("last", 0)]
+    if not writes:
+        x = torch.tensor([-3.0, 1.0])
+        torch.testing.assert_close(sardonyx.export(model, (torch.ones(2),))(x)[0], -x)
+        assert list(model.config) == ["scale", "last"]
 
 
 class Converts(torch.nn.Module):

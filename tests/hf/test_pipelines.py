@@ -50,6 +50,13 @@ def pipeline(folder: Path) -> Path:
     return folder
 
 
+def test_the_installed_diffusers_has_what_pipelines_need() -> None:
+    from sardonyx._diffusers_private.features import features
+
+    pytest.importorskip("diffusers", reason="is no package that the tests need")
+    assert [(each.available, each.reason) for each in features()] == [(True, "")]
+
+
 def test_the_parts_have_optimum_s_files_and_names(tmp_path: Path) -> None:
     folder = pipeline(tmp_path / "pipeline")
     report = sardonyx.hf.export(folder, tmp_path / "out", verify=True)

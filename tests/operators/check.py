@@ -67,7 +67,8 @@ def refused(
 
 
 def uncapturable(reason: str, *row: Any) -> Marked:
-    """A row that torch.export cannot capture with dynamic sizes; `reason` begins what it says."""
+    """A row that some releases of torch.export cannot capture with dynamic sizes; `reason` begins
+    what they say. Where one can, the row is to be right."""
     return Marked(row, uncapturable=reason)
 
 
@@ -183,7 +184,7 @@ def _complaint(case: Case, outcome: Outcome) -> str:
     """What is not as it has to be."""
     found = f"{outcome.outcome} {outcome.code} {outcome.reason}"
     wanted = f"{REFUSED} {case.refusal}" if case.refusal else RIGHT
-    if case.uncapturable:
+    if case.uncapturable and outcome.outcome != RIGHT:
         wanted = f"{UNCAPTURABLE}  {case.uncapturable}"
     if case.refusal and _WANTED == "trace" and outcome.outcome in (RIGHT, REFUSED):
         return ""  # tracing has reasons of its own, and specializes where torch.export does not

@@ -112,6 +112,7 @@ EDGES = of(1.0, 3.0, 5.0, 7.0)
     (lambda x: torch.diff(x), floats(3, 5)),
     (lambda x: torch.diff(x, n=2, dim=0), floats(4, 3)),
     (lambda x, p: torch.diff(x, prepend=p), floats(3, 5), floats(3, 1)),
+    (lambda x, p: torch.diff(x, 0, 0, p), floats(3, 5), floats(2, 5)),
     (lambda x: torch.diff(x), bools(5)),
     (lambda x: torch.diff(x), ints(5)),
     (lambda x: torch.trapezoid(x), floats(3, 5)),

@@ -156,7 +156,7 @@ def capture(
                 is_kept = False
                 if not _is_script(program):
                     check_squeezes(program, dynamic.leaves)
-                    check_example(program, (args, kwargs), dynamic.leaves)
+                    check_example(program, (args, kwargs), dynamic.leaves, guards.equations())
                     is_kept = bool(kept_axes(program))
                     check_numbers(_whole(program), model, specializations)
                     notes += _notes_of_sizes(program, dynamic, places, guards)
@@ -473,7 +473,7 @@ def _quick_attempt(
     if size_loops and not program.has_size_loops:
         raise _NoSizeLoopsError("no loop goes through a size")
     try:
-        check_example(program, (args, kwargs), dynamic.leaves)
+        check_example(program, (args, kwargs), dynamic.leaves, guards.equations())
         ones = symbols_of_ones(program, (args, kwargs), dynamic.leaves)
         check_squeezes(program, dynamic.leaves, ones)
         notes = _notes_of_sizes(program, dynamic, places, guards)

@@ -10,7 +10,9 @@ from sardonyx._base.state import exporting, one_capture_at_a_time
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private import sizes as torch_sizes
 from sardonyx._torch_private.builtin_functions import typed_as_in_python
+from sardonyx._torch_private.sympy_caches import larger_sympy_caches
 
+from .meta_tracer.symbolic.interning import parts_remembered, relations_remembered
 from .patches.bits import bits_of_sizes
 from .patches.distributions import unvalidated_distributions
 from .patches.generators import generators_left_out
@@ -46,12 +48,23 @@ def capturing(model: torch.nn.Module | None = None, keywords: Iterable[str] = ()
         shapes_as_tensors(),
         unvalidated_distributions(),
         plain_indices(),
+        _arithmetic_of_sizes(),
+        linspace_of_sizes(),
+        istft_of_sizes(),
+        generators_left_out(),
+    ):
+        yield
+
+
+@contextmanager
+def _arithmetic_of_sizes() -> Iterator[None]:
+    with (
         divmod_of_sizes(),
         bits_of_sizes(),
         torch_sizes.negative_divisors_rounded(),
         torch_sizes.floors_left_as_they_are(),
-        linspace_of_sizes(),
-        istft_of_sizes(),
-        generators_left_out(),
+        larger_sympy_caches(),
+        relations_remembered(),
+        parts_remembered(),
     ):
         yield

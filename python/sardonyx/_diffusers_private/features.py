@@ -19,7 +19,7 @@ def features() -> list[Feature]:
         import diffusers
     except ImportError:
         return []
-    base = getattr(diffusers, "ModelMixin", None) or getattr(diffusers, "AutoencoderKL", None)
+    base = getattr(diffusers, "ConfigMixin", None)
     lacking = [n for n in ("from_config", "load_config") if not hasattr(base, n)]
     reason = f"models of this diffusers have no {', '.join(lacking)}" if lacking else ""
     return [Feature("pipelines of diffusers", not reason, reason)]

@@ -5,7 +5,16 @@ from __future__ import annotations
 import importlib
 from typing import NamedTuple
 
-from . import builtin_functions, export, fake_tensors, operators, questions, sizes, state
+from . import (
+    builtin_functions,
+    export,
+    fake_tensors,
+    operators,
+    questions,
+    sizes,
+    state,
+    sympy_caches,
+)
 from .probing import Probe
 
 
@@ -60,6 +69,7 @@ _PROBES = (
     sizes.QUOTIENTS,
     sizes.ROUNDING,
     state.BOUND_APPLIES,
+    sympy_caches.CACHES,
     Probe("TorchScript in memory", _script_imports),
 )
 

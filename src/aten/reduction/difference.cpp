@@ -9,6 +9,7 @@ namespace {
 Outputs diff(const Call& call, Emit& onnx) {
   Value x = onnx.cast(call.tensor("self"), call.result_dtype());
   const std::int64_t axis = call.axis("dim", x.rank());
+  if (call.integer("n") == 0) return {x};  // without what is put before and behind it
   std::vector<Value> parts;
   if (call.has("prepend")) parts.push_back(onnx.cast(call.tensor("prepend"), x.dtype()));
   parts.push_back(x);

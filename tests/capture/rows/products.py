@@ -100,6 +100,7 @@ _IMAGES = (
     *(T("a411", order="0231"), T("a1bc", order="0231"), T("a4bc", order="0132"), T("04bc")),
     *(T("a4bc", step=2), T("14bc", spread="0"), T("abc4"), T("a4bc5"), T("a4b0")),
     *(T("a4bc5", order="02341"), T("a4b3c"), T("14b3c", spread="0"), T("")),
+    *(T("a1b6", order="0321"), T("a4bc", order="0321"), T("abc4", order="0312")),
 )
 
 

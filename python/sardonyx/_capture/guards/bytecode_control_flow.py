@@ -84,16 +84,40 @@ class _Code(NamedTuple):
         if found is None:
             return False
         raised_again = self._raised_again(found)
-        return raised_again is None or self.catches(raised_again)
+        return raised_again is None or any(map(self.catches, raised_again))
 
-    def _raised_again(self, place: int) -> int | None:
-        """Where a handler that leaves a `with` statement, or ends another handler, raises again;
-        None for one that may do something else."""
+    def _raised_again(self, place: int) -> list[int] | None:
+        """Where a handler raises again, or raises another error: one that leaves a `with`
+        statement, ends another handler, or is a `finally`. None for one that may go on."""
         names = [each.opname for each in self.instructions[place : place + 2]]
-        if names[0] == "PUSH_EXC_INFO" and names[1:] != ["WITH_EXCEPT_START"]:
-            return None
-        rest = self.instructions[place:]
-        return next((each.offset for each in rest if each.opname == "RERAISE"), None)
+        if names[0] != "PUSH_EXC_INFO" or names[1:] == ["WITH_EXCEPT_START"]:
+            rest = self.instructions[place:]
+            found = next((each.offset for each in rest if each.opname == "RERAISE"), None)
+            return None if found is None else [found]
+        raising: list[int] = []
+        seen: set[int] = set()
+        following = [place]
+        while following:
+            place = following.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            each = self.instructions[place]
+            if each.opname in ("RERAISE", "RAISE_VARARGS"):
+                raising.append(each.offset)
+            elif each.opname.startswith(("POP_EXCEPT", "RETURN_", "YIELD_")):
+                return None
+            else:
+                following += self._successors(place)
+        return raising
+
+    def _successors(self, place: int) -> list[int]:
+        each = self.instructions[place]
+        if each.opcode not in dis.hasjrel and each.opcode not in dis.hasjabs:
+            return [place + 1]
+        if each.opname.startswith("JUMP_") and "_IF_" not in each.opname:
+            return [self._target(place)]
+        return [self._target(place), place + 1]
 
     def answer(self, offset: int, asked_by_call: bool) -> bool | None:
         """See `answer_that_goes_on`."""

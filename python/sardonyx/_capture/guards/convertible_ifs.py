@@ -19,6 +19,8 @@ from .bytecode_control_flow import asked_position
 _METHODS = frozenset(
     {"contiguous", "clone", "narrow", "new_zeros", "new_ones", "new_full", "size", "dim", "type_as"}
 )
+# Methods of tensors that give one size, and of how many arguments.
+_SIZES_BY_ARGUMENTS = {"size": 1, "numel": 0, "dim": 0}
 _BUILTINS = frozenset({"max", "min", "int", "len", "tuple", "list", "abs"})
 
 
@@ -183,6 +185,7 @@ def _is_of_numbers(part: ast.expr, frame: FrameType) -> bool:
     sides = [part.left, *part.comparators] if isinstance(part, ast.Compare) else []
     return all(
         isinstance(side, (ast.Constant, ast.BinOp, ast.Subscript))
+        or (isinstance(side, ast.Call) and _is_number_of_call(side, frame))
         or (isinstance(side, ast.Attribute) and side.attr != "shape")
         or (
             isinstance(side, ast.Name)
@@ -190,6 +193,20 @@ def _is_of_numbers(part: ast.expr, frame: FrameType) -> bool:
         )
         for side in sides
     )
+
+
+def _is_number_of_call(call: ast.Call, frame: FrameType) -> bool:
+    """Whether the call is `pow(2, 31)`, or one as `x.size(0)` and `x.numel()`, which asks nothing
+    itself."""
+    if call.keywords:
+        return False
+    if isinstance(call.func, ast.Name):
+        is_ours = call.func.id in frame.f_locals or call.func.id in frame.f_globals
+        is_constant = all(isinstance(each, ast.Constant) for each in call.args)
+        return call.func.id == "pow" and is_constant and not is_ours
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    return len(call.args) == _SIZES_BY_ARGUMENTS.get(call.func.attr, -1)
 
 
 def _calls_torch_alone(found: ConvertibleIf, frame: FrameType) -> bool:

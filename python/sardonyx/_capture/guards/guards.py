@@ -180,6 +180,13 @@ class SizeGuards:
         """Whether the model's own code asks a question that relates many sizes."""
         return any(relates_many(relation) for relation, _ in self._asked)
 
+    def equations(self) -> list[tuple[Any, Any]]:
+        """Those of sizes that are equal, each with PyTorch's environment of sizes."""
+        asked = [(relation, env) for (relation, _), env in self._asked.items()]
+        asked += [(relation, env) for relation, (_, env) in self._by_operators.items()]
+        replaced = [(env.replace(relation), env) for relation, env in asked]
+        return [each for each in replaced if getattr(each[0], "is_Equality", False)]
+
     def asker_of_bound(self, symbol: str, beyond: Sequence[int]) -> str:
         """Who asks whether a size is within bounds: what goes on elsewhere counts most, what only
         raises least. `beyond`: sizes that are not."""

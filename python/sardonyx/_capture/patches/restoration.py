@@ -64,11 +64,19 @@ def _state_of(model: torch.nn.Module) -> Callable[[], None]:
     import torch
 
     from sardonyx._capture.meta_tracer.isolation.side_effects import kept
+    from sardonyx._capture.meta_tracer.isolation.state import (
+        held_by,
+        is_same_table,
+        put_back_items,
+    )
     from sardonyx._torch_private.state import writes_to
+
+    def content_of(container: Any) -> Any:
+        return held_by(container) if isinstance(container, dict) else copy.copy(container)
 
     settings = kept()
     before = [
-        (vars(module), dict(vars(module)), [(v, copy.copy(v)) for v in _containers(module)])
+        (vars(module), dict(vars(module)), [(v, content_of(v)) for v in _containers(module)])
         for module in model.modules()
     ]
 
@@ -86,6 +94,9 @@ def _state_of(model: torch.nn.Module) -> Callable[[], None]:
             for container, content in containers:
                 if isinstance(container, list):
                     container[:] = content
+                elif isinstance(container, dict):
+                    if not is_same_table(container, content):
+                        put_back_items(container, content)
                 else:
                     container.clear()
                     container.update(content)

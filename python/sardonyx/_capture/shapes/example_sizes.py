@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.shapes.dim_names import constant_size, named_inputs
 from sardonyx._capture.shapes.dim_spec import SCALAR, Leaf
+from sardonyx._capture.shapes.sampled_sizes import number_at
 from sardonyx._capture.strategies.strategies import FixedSizeError
 
 if TYPE_CHECKING:
@@ -15,15 +16,21 @@ if TYPE_CHECKING:
 
 
 def check_example(
-    program: ExportedProgram, inputs: tuple[Any, Mapping[str, Any]], leaves: Sequence[Leaf]
+    program: ExportedProgram,
+    inputs: tuple[Any, Mapping[str, Any]],
+    leaves: Sequence[Leaf],
+    equations: Sequence[tuple[Any, Any]],
 ) -> None:
     """FixedSizeError where a dimension of 1 in `inputs`, args and kwargs, is another constant, or
-    equal to a dimension that is not 1.
+    equal to a dimension that is not 1, or where the program is one for other sizes.
 
     A capture that keeps sizes of 1 dynamic takes one that is broadcast for the size that it is
-    broadcast to, and the program would reject the example.
+    broadcast to, and the program would reject the example. It also counts the parts of `split()`
+    for the size that stands for 1. `equations`: what the program counts on, each with PyTorch's
+    environment of sizes.
     """
     wrong = list(_dims_of_one(program, inputs, leaves))
+    wrong = wrong or list(_broken(_dims(program, inputs, leaves), equations))
     if wrong:
         raise FixedSizeError(wrong)
 
@@ -44,6 +51,27 @@ def _dims_of_one(
                 f"{target}: it cannot be dynamic",
                 help="give an example with another size, or make the dimension constant",
             )
+
+
+def _broken(
+    dims: Iterable[tuple[str, int, int, Any]], equations: Sequence[tuple[Any, Any]]
+) -> Iterator[Diagnostic]:
+    """Equations that a dimension of 1 in the example breaks."""
+    from sardonyx._torch_private import sizes as torch_sizes
+
+    nodes = [(size.node, example) for *_, example, size in dims if hasattr(size, "node")]
+    sizes = {node.expr: example for node, example in nodes if node.expr.is_Symbol}
+    for relation, env in equations:
+        symbols = relation.free_symbols
+        if symbols <= sizes.keys() and any(sizes[each] == 1 for each in symbols):
+            sides = [number_at(side, sizes) for side in relation.args]
+            if None not in sides and sides[0] != sides[1]:
+                yield Diagnostic(
+                    "SX1011",
+                    f"the program holds for sizes with {torch_sizes.named_relation(env, relation)},"
+                    " which those of the example are not",
+                    help="give an example with no size of 1",
+                )
 
 
 def _dims(

@@ -48,10 +48,6 @@ def quick_capture(
         stopping_at_convertible_ifs,
     )
     from sardonyx._capture.meta_tracer.isolation.interrupts import interrupts_wait
-    from sardonyx._capture.meta_tracer.symbolic.interning import (
-        inequalities_remembered,
-        parts_remembered,
-    )
     from sardonyx._capture.meta_tracer.tracer.tensor_len import LengthError, lengths_are_sizes
 
     assigned: list[torch.Tensor] = []  # buffers, by some branches
@@ -67,13 +63,7 @@ def quick_capture(
             return capture()
 
     def once() -> QuickProgram:
-        with (
-            run_again_where_declined(),
-            interrupts_wait(),
-            none_forgotten(),
-            inequalities_remembered(),
-            parts_remembered(),
-        ):
+        with run_again_where_declined(), interrupts_wait(), none_forgotten():
             return _captured(
                 model,
                 args,

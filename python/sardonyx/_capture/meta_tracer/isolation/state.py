@@ -141,7 +141,7 @@ class _Held:
         self._seen.add(id(value))
         inner: Any = ()
         if isinstance(value, dict):
-            held = _held_by(value)
+            held = held_by(value)
             self._dicts.append((value, held, owner, False))
             inner = list(held.values())
         elif isinstance(value, list):
@@ -170,8 +170,7 @@ class _Held:
             else:
                 for name in changed:
                     found.attributes += _of_tensors(table.get(name), f"{owner}.{name}")
-            table.clear()
-            table.update(before)
+            put_back_items(table, before)
         for values, items, owner in self._lists:
             if len(values) != len(items) or any(map(_differ, values, items)):
                 found.attributes += _of_tensors(values, owner)
@@ -201,15 +200,29 @@ def _is_opaque(value: Any) -> bool:
     return not isinstance(getattr(value, "__dict__", None), dict)
 
 
-def _held_by(table: dict[Any, Any]) -> dict[Any, Any]:
+def held_by(table: dict[Any, Any]) -> dict[Any, Any]:
     """What the table holds: some make something else of it for those who ask."""
     return dict(table) if type(table) in (dict, OrderedDict) else dict(dict.items(table))
 
 
+def put_back_items(table: dict[Any, Any], before: dict[Any, Any]) -> None:
+    """Has the table hold `before` again, also one that lets nobody write to it."""
+    kind = OrderedDict if isinstance(table, OrderedDict) else dict
+    kind.clear(table)
+    for name, value in before.items():
+        kind.__setitem__(table, name, value)
+
+
+def is_same_table(table: dict[Any, Any], before: dict[Any, Any]) -> bool:
+    """Whether the table holds the same objects in the same order."""
+    now = held_by(table)
+    return len(now) == len(before) and all(map(_is_same, now.items(), before.items()))
+
+
 def _changed(table: dict[Any, Any], before: dict[Any, Any]) -> list[Any]:
-    now = _held_by(table)
-    if len(now) == len(before) and all(map(_is_same, now.items(), before.items())):
+    if is_same_table(table, before):
         return []
+    now = held_by(table)
     names = [*now, *(name for name in before if name not in now)]
     missing = object()
     # Also where only the order differs, which is put back with the rest.

@@ -21,6 +21,7 @@ from sardonyx._capture.meta_tracer.symbolic.sizes import (
     plain,
     same,
 )
+from sardonyx._torch_private.sizes import is_always_true
 
 from .results import ResultFactory, dims_of, numbers, steps_of
 from .tensor import QuickTensor
@@ -79,9 +80,10 @@ def resized(
         lengths = tuple(map(_scaled, shape[2:], given[0]))
     if any(hint(each) < 1 for each in (*shape, *lengths)):
         raise DeclinedError("a resize to no elements")
-    is_last = _has_channels_last(results, shape, steps_of(input))
-    if not is_last and not _is_row_major(results, shape, steps_of(input)):
-        raise DeclinedError("a resize in another memory format")
+    steps = steps_of(input)
+    is_last = _has_channels_last(results, shape, steps)
+    if not is_last and not _is_row_major(results, shape, steps):
+        is_last = _is_like_channels_last(shape, steps)
     return _images(results, (*shape[:2], *lengths), input.dtype, is_last=is_last)
 
 
@@ -277,6 +279,31 @@ def _has_channels_last(results: ResultFactory, shape: Sizes, steps: Sizes) -> bo
         return False
     lie = [(each[0], *each[2:], each[1]) for each in (shape, steps)]
     return results.strides.is_contiguous(*lie)
+
+
+def _is_like_channels_last(shape: Sizes, steps: Sizes) -> bool:
+    """Whether Tensor.suggest_memory_format() is that of images with their channels last: of any
+    strides. Declines where that depends on sizes."""
+    rank = len(shape)
+    if rank not in (4, 5) or same(steps[1], 0):
+        return False
+    least: Size = 0
+    for axis in (1, *reversed(range(2, rank)), 0):
+        if _is_always(steps[axis] < least, steps[axis] >= least):
+            return False
+        if axis == 0 and _is_always(least == steps[1], least != steps[1]):
+            return False
+        least = plain(steps[axis] * shape[axis])
+    return True
+
+
+def _is_always(relation: Any, opposite: Any) -> bool:
+    """Whether the relation of sizes holds, whatever they are."""
+    if is_always_true(relation):
+        return True
+    if is_always_true(opposite):
+        return False
+    raise DeclinedError("a memory format that depends on sizes")
 
 
 def _each(given: Sequence[Any], axes: int) -> list[Any]:

@@ -6,7 +6,7 @@ Layers are alike, so that most of what is asked of sizes was asked before.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest import mock
 
@@ -22,34 +22,38 @@ _UNDECIDED = object()
 
 
 @contextmanager
-def inequalities_remembered() -> Iterator[None]:
-    """Within it, sympy decides an inequality once, also for captures that follow: it asks dozens of
+def relations_remembered() -> Iterator[None]:
+    """Within it, sympy decides a relation once, also for captures that follow: it asks dozens of
     rules whether a sum of sizes is negative, and torch.export's sizes ask that for each input."""
     from sympy.core import relational
     from sympy.core.basic import Basic
     from sympy.core.parameters import global_parameters
 
-    kind: Any = relational._Inequality
-    made = kind.__new__
-
-    def remembered(cls: Any, lhs: Any, rhs: Any, **options: Any) -> Any:
-        is_plain = isinstance(lhs, Basic) and isinstance(rhs, Basic) and not options
-        if not is_plain or not global_parameters.evaluate:
-            return made(cls, lhs, rhs, **options)
-        sides = (cls, lhs, rhs)
-        relation = _relations.get(sides)
-        if relation is None:
-            if len(_relations) >= _MAX_RELATIONS:
-                _relations.clear()
-            relation = _of_positive_symbol(cls, lhs, rhs)
+    def remembering(made: Any) -> Any:
+        def remembered(cls: Any, lhs: Any, rhs: Any, **options: Any) -> Any:
+            is_plain = isinstance(lhs, Basic) and isinstance(rhs, Basic) and not options
+            if not is_plain or not global_parameters.evaluate:
+                return made(cls, lhs, rhs, **options)
+            sides = (cls, lhs, rhs)
+            relation = _relations.get(sides)
             if relation is None:
-                relation = made(cls, lhs, rhs)
-            elif relation is _UNDECIDED:
-                relation = made(cls, lhs, rhs, evaluate=False)
-            _relations[sides] = relation
-        return relation
+                if len(_relations) >= _MAX_RELATIONS:
+                    _relations.clear()
+                relation = _of_positive_symbol(cls, lhs, rhs)
+                if relation is None:
+                    relation = made(cls, lhs, rhs)
+                elif relation is _UNDECIDED:
+                    relation = made(cls, lhs, rhs, evaluate=False)
+                _relations[sides] = relation
+            return relation
 
-    with mock.patch.object(kind, "__new__", staticmethod(remembered)):
+        return staticmethod(remembered)
+
+    kinds: Any = (relational._Inequality, relational.Equality, relational.Unequality)
+    with ExitStack() as stack:
+        for kind in kinds:
+            patch = mock.patch.object(kind, "__new__", remembering(kind.__new__))
+            stack.enter_context(patch)
         yield
 
 
@@ -96,6 +100,8 @@ def _of_positive_symbol(kind: Any, lhs: Any, rhs: Any) -> Any:
     import sympy
 
     operator = kind.rel_op
+    if operator not in _OF_POSITIVE:
+        return None
     if lhs.is_Integer:
         lhs, rhs, operator = rhs, lhs, _MIRRORED[operator]
     if not (lhs.is_Symbol and rhs.is_Integer and lhs.is_integer and lhs.is_positive):

@@ -99,6 +99,8 @@ class SizeSamples:
         # That satisfy what others did not, and are tried wherever more is known.
         self._rare: dict[tuple[int, ...], Row] = {}
         self._drawn: dict[Any, SizeTable] = {}  # by the symbols asked of, and the sizes of each
+        # By the symbols and sizes of tables.
+        self._satisfying: dict[tuple[Any, ...], list[tuple[Condition, SizeTable]]] = {}
         self._evaluated = 0
 
     def rows(self, conditions: Sequence[Condition], relation: Any) -> SizeTable:
@@ -133,13 +135,31 @@ class SizeSamples:
         return tuple(relevant), _symbols_of(relation), _near_numbers(relation)
 
     def _that_satisfy(self, conditions: Sequence[Condition], table: SizeTable) -> SizeTable:
+        known = self._satisfying_of(table)
+        is_known = True
         found = table
-        for condition in conditions:
+        for place, condition in enumerate(conditions):
             self._evaluated += len(found)
             if self._evaluated > _MAX_EVALUATED:
                 raise DeclinedError("the model asks too much of sizes, as a long loop does")
+            is_known = is_known and place < len(known) and known[place][0] == condition
+            if is_known:
+                found = known[place][1]
+                continue
+            del known[place:]
             found = condition.of_table(found)
+            known.append((condition, found))
         return found
+
+    def _satisfying_of(self, table: SizeTable) -> list[tuple[Condition, SizeTable]]:
+        """The conditions that rows of these sizes were asked for last, and those that satisfy each
+        of them and all before it: the next question adds a few conditions at the end."""
+        key = (*table.columns, *(column.tobytes() for column in table.columns.values()))
+        known = self._satisfying.pop(key, None)
+        if len(self._satisfying) >= _MAX_DRAWN:
+            self._satisfying.pop(next(iter(self._satisfying)))
+        self._satisfying[key] = known = [] if known is None else known
+        return known
 
     def _connected_to(self, relation: Any, conditions: tuple[Condition, ...]) -> list[Condition]:
         symbols = _symbols_of(relation)

@@ -181,25 +181,26 @@ def _values(expression: Any, table: SizeTable) -> _Values | None:
     made: list[_Operand] = []
     is_known = np.ones(len(table), dtype=bool)
     try:
-        for step in steps:
-            if step.operation is None:
-                made.append(_leaf(step.leaf, table))
-                continue
-            operands = [made[each] for each in step.operands]
-            if step.divides:
-                divisor = operands[1].numbers
-                is_zero = divisor == 0
-                if np.any(is_zero):
-                    is_known &= ~is_zero
-                    operands[1] = operands[1]._replace(numbers=np.where(is_zero, 1, divisor))
-            with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
+            for step in steps:
+                if step.operation is None:
+                    made.append(_leaf(step.leaf, table))
+                    continue
+                operands = [made[each] for each in step.operands]
+                if step.divides:
+                    divisor = operands[1].numbers
+                    is_zero = divisor == 0
+                    if is_zero.any():
+                        is_known &= ~is_zero
+                        operands[1] = operands[1]._replace(numbers=np.where(is_zero, 1, divisor))
                 result = step.operation(*operands)
-            if result.unknown is not None:
-                is_known &= ~result.unknown
-            made.append(result)
+                if result.unknown is not None:
+                    is_known &= ~result.unknown
+                made.append(result)
     except _UnsupportedError:
         return None
-    return _Values(np.broadcast_to(made[-1].numbers, len(table)), is_known)
+    numbers = made[-1].numbers
+    return _Values(numbers if numbers.shape else np.broadcast_to(numbers, len(table)), is_known)
 
 
 class _Operand(NamedTuple):
@@ -262,7 +263,17 @@ def _sum(*operands: _Operand) -> _Operand:
 def _product(*operands: _Operand) -> _Operand:
     # Each factor counts: of the product of those so far, too.
     largest = math.prod(max(each.largest, 1) for each in operands)
+    if largest > _MAX_INTEGER:
+        largest = _largest_product([each.numbers for each in operands if not each.is_real])
     return _joined(np.multiply, operands, largest)
+
+
+def _largest_product(factors: Sequence[Column]) -> int:
+    """What no product of factors in one row is above: the quotient `n // m` is large in rows alone
+    where m is small."""
+    amounts = (np.maximum(np.abs(each.astype(np.float64)), 1) for each in factors)
+    found = float(np.max(functools.reduce(np.multiply, amounts)))
+    return int(found * (1 + 1e-9)) + 1 if math.isfinite(found) else _MAX_INTEGER + 1
 
 
 def _power(*factors: _Operand) -> _Operand:

@@ -1,0 +1,61 @@
+"""Samples of sizes that satisfy what is known on the path of a branch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+sympy = pytest.importorskip("sympy")
+from torch._dynamo.source import ConstantSource  # noqa: E402
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv  # noqa: E402
+
+from sardonyx._capture.meta_tracer.fallback import DeclinedError  # noqa: E402
+from sardonyx._capture.meta_tracer.symbolic import size_samples  # noqa: E402
+from sardonyx._capture.meta_tracer.symbolic.size_samples import (  # noqa: E402
+    Condition,
+    SizeSamples,
+)
+
+
+def environment() -> tuple[Any, list[Any]]:
+    env = ShapeEnv(duck_shape=False)
+    symbols = [
+        env.create_symbol(size, ConstantSource(name), dynamic_dim=DimDynamic.DYNAMIC)
+        for name, size in (("n", 8), ("m", 12))
+    ]
+    return env, symbols
+
+
+def conditions_of(n: Any, m: Any) -> list[Condition]:
+    """What a loop over parts of 4 asks, with turns that another path takes."""
+    turns = [Condition(sympy.Gt(n, 4 * turn), True) for turn in range(1, 6)]
+    return [*turns, Condition(sympy.Eq(n, m), False), Condition(sympy.Lt(m, 2 * n), True)]
+
+
+def test_conditions_of_another_path_are_not_remembered_for_this_one() -> None:
+    env, (n, m) = environment()
+    conditions = conditions_of(n, m)
+    paths = [conditions[:end] for end in range(len(conditions) + 1)]
+    paths += [[conditions[0], *conditions[start:]] for start in range(2, len(conditions))]
+    paths += [conditions[:3], conditions, list(reversed(conditions))]
+    samples = SizeSamples(env, {})
+    table = samples.rows([], n + m)
+    for path in paths:
+        found = list(samples._that_satisfy(path, table))
+        assert found == [row for row in table if all(each.holds(row) for each in path)]
+
+
+def test_conditions_that_are_remembered_count_as_those_that_are_not(monkeypatch) -> None:
+    env, (n, m) = environment()
+    conditions = conditions_of(n, m)
+    samples = SizeSamples(env, {})
+    table = samples.rows([], n + m)
+    before = samples._evaluated
+    samples._that_satisfy(conditions, table)
+    counted = samples._evaluated - before
+    samples._that_satisfy(conditions, table)
+    assert samples._evaluated == before + 2 * counted
+    monkeypatch.setattr(size_samples, "_MAX_EVALUATED", before + 3 * counted - 1)
+    with pytest.raises(DeclinedError, match="too much of sizes"):
+        samples._that_satisfy(conditions, table)
