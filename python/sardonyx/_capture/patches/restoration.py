@@ -64,7 +64,7 @@ def _state_of(model: torch.nn.Module) -> Callable[[], None]:
     import torch
 
     from sardonyx._capture.meta_tracer.isolation.side_effects import kept
-    from sardonyx._capture.meta_tracer.isolation.state import (
+    from sardonyx._capture.meta_tracer.isolation.tables import (
         held_by,
         is_same_table,
         put_back_items,

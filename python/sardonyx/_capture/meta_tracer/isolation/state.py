@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 import warnings
-from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,8 @@ from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.meta.results import dims_of
 from sardonyx._capture.meta_tracer.symbolic.sizes import is_by_data, key
 from sardonyx._torch_private.state import STRUCTURE, buffers_of, names_of_unsaved_buffers
+
+from .tables import held_by, is_same_table, put_back_items
 
 if TYPE_CHECKING:
     import torch
@@ -200,25 +201,6 @@ def _is_opaque(value: Any) -> bool:
     return not isinstance(getattr(value, "__dict__", None), dict)
 
 
-def held_by(table: dict[Any, Any]) -> dict[Any, Any]:
-    """What the table holds: some make something else of it for those who ask."""
-    return dict(table) if type(table) in (dict, OrderedDict) else dict(dict.items(table))
-
-
-def put_back_items(table: dict[Any, Any], before: dict[Any, Any]) -> None:
-    """Has the table hold `before` again, also one that lets nobody write to it."""
-    kind = OrderedDict if isinstance(table, OrderedDict) else dict
-    kind.clear(table)
-    for name, value in before.items():
-        kind.__setitem__(table, name, value)
-
-
-def is_same_table(table: dict[Any, Any], before: dict[Any, Any]) -> bool:
-    """Whether the table holds the same objects in the same order."""
-    now = held_by(table)
-    return len(now) == len(before) and all(map(_is_same, now.items(), before.items()))
-
-
 def _changed(table: dict[Any, Any], before: dict[Any, Any]) -> list[Any]:
     if is_same_table(table, before):
         return []
@@ -227,10 +209,6 @@ def _changed(table: dict[Any, Any], before: dict[Any, Any]) -> list[Any]:
     missing = object()
     # Also where only the order differs, which is put back with the rest.
     return [n for n in names if now.get(n, missing) is not before.get(n, missing)] or names
-
-
-def _is_same(now: tuple[Any, Any], before: tuple[Any, Any]) -> bool:
-    return now[0] is before[0] and now[1] is before[1]
 
 
 def _differ(a: Any, b: Any) -> bool:
