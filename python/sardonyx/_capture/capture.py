@@ -34,7 +34,6 @@ from .shapes.kept_axes import SqueezedAxisError, check_squeezes, kept_axes, symb
 from .shapes.ranges import bounded_dims, is_least_raised
 from .shapes.short_slices import has_short_results, short_chunks, short_slices
 from .shapes.small_results import small_results
-from .shapes.unsure_copies import unsure_copies
 from .source_location import Place, user_place
 from .strategies.strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
 from .torchscript.scripted import check_numbers, is_scripted
@@ -554,6 +553,8 @@ def _notes_of_sizes(
     asked = [replace(n, severity="warning") if _asked_by_script(n) else n for n in asked]
     found = [*constant, *bounded, *asked]
     if not any(map(_is_warned_of, found)):
+        from .shapes.unsure_copies import unsure_copies  # needs torch, which is not there for files
+
         found += unsure_copies(program, dynamic.leaves)
     if follows_size_branches():
         found += clamped_slices(program, dynamic.leaves)
