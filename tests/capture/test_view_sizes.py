@@ -75,3 +75,20 @@ def test_lengths_with_two_names_are_warned_of():
     given, dims = (torch.randn(2, 5, 8), torch.arange(5)[None]), ({0: "b", 1: "n"}, {1: "m"})
     with pytest.warns(sardonyx.errors.SpecializationWarning, match="equal to 'n'"):
         sardonyx.export(LooksUp(), given, dynamic_shapes=dims, capture="quick")
+
+
+class HasFiveRows(torch.nn.Module):
+    """Reads the size of a view: a quotient that either dimension may have the divisor of."""
+
+    def forward(self, x):
+        rows = x.view(5, -1)
+        return rows, torch.full((1,), rows.shape[1])
+
+
+def test_a_quotient_of_all_elements_is_one_of_no_dimension():
+    dims = ({0: Dim.AUTO, 1: Dim.AUTO},)
+    made = sardonyx.export(HasFiveRows(), (torch.randn(50, 5),), dynamic_shapes=dims)
+    for shape in ((1, 5), (3, 5), (5, 1), (5, 7), (10, 4), (2, 10)):
+        x = torch.randn(shape)
+        for one, other in zip(made(x), HasFiveRows()(x), strict=True):
+            assert difference(one, other) is None, shape

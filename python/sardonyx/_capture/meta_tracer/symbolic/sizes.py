@@ -12,6 +12,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import torch
+
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._torch_private.sizes import (
     is_always_true,
@@ -337,9 +339,13 @@ def _quotient(shape: Sizes, others: Sequence[Size]) -> Size:
     if (exact := _exact_quotient(total, divisor)) is not None:
         return exact
     rest = plain(total // divisor)
-    if not always_same(plain(rest * divisor), total):
+    if always_same(plain(rest * divisor), total):
+        return rest
+    if type(divisor) is not int or is_by_data((total,)) or hint(total) % divisor:
         raise DeclinedError("a size of a view is a rounded quotient")
-    return rest
+    # PyTorch's own kernel asks it of one dimension, where another may have the divisor.
+    torch._check(total % divisor == 0)
+    return plain(total // divisor)
 
 
 def _exact_quotient(total: Size, divisor: Size) -> Size | None:
