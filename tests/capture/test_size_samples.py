@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import sympy
+from torch._dynamo.source import ConstantSource
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
-sympy = pytest.importorskip("sympy")
-from torch._dynamo.source import ConstantSource  # noqa: E402
-from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv  # noqa: E402
-
-from sardonyx._capture.meta_tracer.fallback import DeclinedError  # noqa: E402
-from sardonyx._capture.meta_tracer.symbolic import size_samples  # noqa: E402
-from sardonyx._capture.meta_tracer.symbolic.size_samples import (  # noqa: E402
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._capture.meta_tracer.symbolic import size_samples
+from sardonyx._capture.meta_tracer.symbolic.size_samples import (
     Condition,
     SizeSamples,
 )

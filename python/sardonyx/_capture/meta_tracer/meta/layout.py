@@ -339,6 +339,15 @@ def split(
     return [slice_(results, self, axis, s, min(s + split_size, shape[axis])) for s in starts]
 
 
+def _parts(tensor: torch.Tensor, axis: int, lengths: Sequence[Size]) -> list[QuickTensor]:
+    """Parts of these lengths along an axis, which lie in memory as the tensor does."""
+    shape = dims_of(tensor)
+    return [
+        QuickTensor.of((*shape[:axis], each, *shape[axis + 1 :]), steps_of(tensor), tensor.dtype)
+        for each in lengths
+    ]
+
+
 def split_with_sizes(
     results: ResultFactory, self: torch.Tensor, split_sizes: Sequence[Size], dim: int = 0
 ) -> list[QuickTensor]:
@@ -349,10 +358,7 @@ def split_with_sizes(
         raise DeclinedError("parts of symbolic sizes")
     if not made_same(shape[axis], sum(sizes)):
         raise DeclinedError("parts that are not the whole")
-    return [
-        QuickTensor.of((*shape[:axis], each, *shape[axis + 1 :]), steps_of(self), self.dtype)
-        for each in sizes
-    ]
+    return _parts(self, axis, sizes)
 
 
 def chunk(
@@ -367,11 +373,7 @@ def chunk(
         raise DeclinedError("chunks of a symbolic size")
     length = plain((size + chunks - 1) // chunks)
     lengths = [length] * (chunks - 1) + [plain(size - length * (chunks - 1))]
-    shape, axis = dims_of(self), wrapped_axis(dim, self.dim())
-    return [
-        QuickTensor.of((*shape[:axis], each, *shape[axis + 1 :]), steps_of(self), self.dtype)
-        for each in lengths
-    ]
+    return _parts(self, wrapped_axis(dim, self.dim()), lengths)
 
 
 def tensor_split(
@@ -383,10 +385,7 @@ def tensor_split(
     if type(sections) is not int or sections < 1 or is_by_data((shape[axis],)):
         raise DeclinedError("sections of a size of data")
     lengths = [plain((shape[axis] + sections - 1 - i) // sections) for i in range(sections)]
-    return [
-        QuickTensor.of((*shape[:axis], each, *shape[axis + 1 :]), steps_of(self), self.dtype)
-        for each in lengths
-    ]
+    return _parts(self, axis, lengths)
 
 
 def grid_sampled(

@@ -18,16 +18,11 @@ from .tensor import QuickTensor
 
 
 def averaged(
-    results: ResultFactory,
-    self: torch.Tensor,
-    dim: Sequence[int] | None = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
+    results: ResultFactory, self: torch.Tensor, *axes: Any, dtype: Any = None, **named: Any
 ) -> QuickTensor:
     if not (dtype or self.dtype).is_floating_point:
         raise DeclinedError("a mean of integers")
-    return results.dense(_left(self, dim, keepdim), dtype or self.dtype)
+    return summed(results, self, *axes, dtype=dtype, **named)
 
 
 def summed(

@@ -99,8 +99,8 @@ _ASKED = "evaluate_expr"
 
 
 def _equal_sizes(asked: Collection[Any], asserted: Collection[Any]) -> Iterator[Any]:
-    """The equalities of two sizes that are said by a quotient of 1 that leaves no remainder: of
-    `positions.view(-1, n)`, where its first dimension is taken for 1."""
+    """The equalities of two sizes whose quotient is 1 and leaves no remainder: in
+    `positions.view(-1, n)` of one row, the number of positions is n."""
     import sympy
 
     exact = {each.lhs.args for each in asserted if _is_exact_quotient(each)}
@@ -112,6 +112,7 @@ def _equal_sizes(asked: Collection[Any], asserted: Collection[Any]) -> Iterator[
 
 
 def _is_exact_quotient(relation: Any) -> bool:
+    """Whether it says that one size is a multiple of another: `Mod(n, 8) == 0`."""
     import sympy
 
     is_of_remainder = type(getattr(relation, "lhs", None)).__name__ in {"Mod", "PythonMod"}
@@ -124,12 +125,11 @@ def _multiples(relations: Collection[Any]) -> dict[Any, Any]:
 
     divisors: dict[Any, int] = {}
     for each in relations:
-        if not isinstance(each, sympy.Equality) or each.rhs != 0:
+        if not _is_exact_quotient(each):
             continue
-        if type(each.lhs).__name__ in {"Mod", "PythonMod"}:
-            size, divisor = each.lhs.args
-            if size.is_Symbol and divisor.is_Integer and divisor > 0:
-                divisors[size] = math.lcm(divisors.get(size, 1), int(divisor))
+        size, divisor = each.lhs.args
+        if size.is_Symbol and divisor.is_Integer and divisor > 0:
+            divisors[size] = math.lcm(divisors.get(size, 1), int(divisor))
     return {
         size: divisor * sympy.Symbol(f"{size}_{divisor}", integer=True, positive=size.is_positive)
         for size, divisor in divisors.items()
