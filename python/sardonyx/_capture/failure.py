@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from sardonyx._torch_private import fake_tensors, pytree
 from sardonyx._torch_private.features import missed
 
 from .guards.specializations import Specializations, SpecializedBranchError
+from .request import CaptureRequest
 from .source_location import Place, place_of_error
 from .strategies.observed_run import observed_run
 from .strategies.strategies import Attempt, FixedSizeError, first_line, holds_script
@@ -31,18 +32,14 @@ _DATA_HELP = (
 
 
 def failure(
-    model: torch.nn.Module,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    attempts: list[Attempt],
-    specializations: Specializations,
-    *,
-    report: Callable[[str], None],
+    request: CaptureRequest, attempts: list[Attempt], specializations: Specializations
 ) -> OnnxExporterError:
-    """The error to raise after `attempts`. `report` gets all that each strategy reported.
+    """The error to raise after `attempts`. The request's `report` gets all that each strategy
+    reported.
 
     A UsageError where the arguments do not fit forward().
     """
+    model, args, kwargs = request.model, request.args, request.kwargs
     fixed = [a.error for a in attempts if isinstance(a.error, FixedSizeError)]
     # What asks of a size is nearer to the cause than the number that a strategy tried in its place.
     fixed.sort(key=lambda error: any(each.code == "SX1011" for each in error.diagnostics))
@@ -52,7 +49,7 @@ def failure(
     if wrong := _wrong_arguments(model, args, kwargs):
         return wrong
     for each in attempts:
-        report(f"{each.strategy} reported:\n{type(each.error).__name__}: {each.error}")
+        request.report(f"{each.strategy} reported:\n{type(each.error).__name__}: {each.error}")
     if own := _error_of_model(model, args, kwargs):
         return own
     by_data = any(_is_by_data(each.error) for each in attempts)

@@ -61,7 +61,7 @@ def frames_of_model() -> Iterator[FrameType]:
     while frame is not None:
         code = frame.f_code
         file = code.co_filename
-        if file == _CAPTURE and code.co_name in ("capture", "capture_by_trace"):
+        if file == _CAPTURE:  # what is further out runs the export
             return
         if _is_of_model(file) or _is_typed_by_user(frame):
             yield frame

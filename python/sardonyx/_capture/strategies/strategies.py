@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -13,7 +13,7 @@ from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.guards.specializations import Specializations, SpecializedBranchError
 from sardonyx._capture.patches.conditions import plain_conditions
 from sardonyx._capture.patches.symbolic_bools import bools_decided, function_wanting_bools
-from sardonyx._capture.shapes.dynamic_shapes import DynamicShapes
+from sardonyx._capture.request import CaptureRequest
 from sardonyx._capture.torchscript.scripted import check_numbers, readings_of
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private.fake_tensors import caches_disabled
@@ -54,10 +54,7 @@ class FixedSizeError(RuntimeError):
 
 
 def strategies(
-    model: torch.nn.Module,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    dynamic: DynamicShapes,
+    request: CaptureRequest,
     *,
     attempts: list[Attempt],
     specializations: Specializations,
@@ -67,6 +64,7 @@ def strategies(
     """The ways to capture a module, one after the other; `attempts` has how those before went."""
     from sardonyx._capture.quantized import plain_integers, speaks_of_quantized_tensors
 
+    model, args, kwargs, dynamic = request.model, request.args, request.kwargs, request.dynamic
     around: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
 
     def export(strict: bool, shapes: Any, source: Any = model) -> ExportedProgram:
