@@ -312,3 +312,31 @@ def test_sizes_that_have_to_be_equal_behind_a_branch():
     for sizes in itertools.product((1, 2, 5), (1, 5, 6, 9), (1, 2, 7)):
         given = inputs(*sizes)
         assert difference(made(*given)[0], Attends()(*given)) is None, sizes
+
+
+class Shifts(torch.nn.Module):
+    """Relative positions, as Transformer-XL shifts them."""
+
+    def forward(self, query, key, position, memory):
+        if memory.shape[1]:
+            key = torch.cat([memory, key], 1)
+        content = query @ key.transpose(1, 2)
+        moved = query @ position.transpose(1, 2)
+        rows, length, width = moved.shape
+        moved = moved.reshape(rows, width, length)[:, 1:].reshape(rows, length, width - 1)
+        return content + moved[:, :, : content.shape[2]]
+
+
+def test_a_view_behind_a_branch_has_as_many_elements():
+    def inputs(rows, length, memory):
+        many = 2 * length + memory
+        return tuple(torch.randn(rows, each, 4) for each in (length, length, many, memory))
+
+    axes = {0: Dim.AUTO, 1: Dim.AUTO}
+    dims = (axes,) * 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sardonyx.errors.OnnxExporterWarning)
+        made = sardonyx.export(Shifts(), inputs(3, 6, 5), dynamic_shapes=dims, capture="quick")
+    for sizes in itertools.product((1, 2, 5), (1, 2, 7), (0, 1, 4)):
+        given = inputs(*sizes)
+        assert difference(made(*given)[0], Shifts()(*given)) is None, sizes

@@ -11,6 +11,7 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.symbolic import size_samples
+from sardonyx._capture.meta_tracer.symbolic.equations import solutions
 from sardonyx._capture.meta_tracer.symbolic.size_samples import (
     Condition,
     SizeSamples,
@@ -58,3 +59,33 @@ def test_conditions_that_are_remembered_count_as_those_that_are_not(monkeypatch)
     monkeypatch.setattr(size_samples, "_MAX_EVALUATED", before + 3 * counted - 1)
     with pytest.raises(DeclinedError, match="too much of sizes"):
         samples._that_satisfy(conditions, table)
+
+
+def test_sizes_that_are_sums_of_others_are_found() -> None:
+    env = ShapeEnv(duck_shape=False)
+    examples = {"a": 7, "b": 11, "c": 18, "d": 3, "e": 15, "f": 22}
+    a, b, c, d, e, f = (
+        env.create_symbol(size, ConstantSource(name), dynamic_dim=DimDynamic.DYNAMIC)
+        for name, size in examples.items()
+    )
+    sums = [(c, a + b), (c, d + e), (f, 2 * b)]
+    conditions = [Condition(sympy.Gt(a, 8), True)]
+    conditions += [Condition(sympy.Eq(*each), True) for each in sums]
+    rows = SizeSamples(env, {}).rows(conditions, a + d + f)
+    assert len(rows) > 10
+    for row in rows:
+        assert row[c] == row[a] + row[b] == row[d] + row[e]
+        assert row[f] == 2 * row[b]
+        assert min(row.values()) >= 2
+
+
+def test_an_equation_is_solved_for_a_size_that_is_a_sum() -> None:
+    a, b, c = sympy.symbols("a b c", integer=True)
+    assert solutions((sympy.Eq(a, b + c),)) == {a: b + c}
+    assert solutions((sympy.Eq(b, a - c),)) == {a: b + c}
+    assert solutions((sympy.Eq(a, b), sympy.Eq(b + c, 4))) in (
+        {a: 4 - c, b: 4 - c},
+        {a: b, c: 4 - b},
+    )
+    assert solutions((sympy.Eq(2 * a, 3 * b),)) == {}
+    assert solutions((sympy.Eq(a * b, a),)) == {}

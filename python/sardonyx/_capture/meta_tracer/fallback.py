@@ -22,6 +22,13 @@ class DeclinedError(Exception):
             _raised[-1].remove(self)
 
 
+class TooManyQuestionsError(DeclinedError):
+    """The model asks more of sizes than is answered in a capture, as a long loop does."""
+
+    def __init__(self) -> None:
+        super().__init__("the model asks too much of sizes, as a long loop does")
+
+
 @contextmanager
 def none_forgotten() -> Iterator[None]:
     """Raises at its end what was raised within it, also where the model caught it."""

@@ -14,7 +14,7 @@ from sardonyx._base.state import follows_size_branches, raise_interrupt
 from sardonyx._capture.context import capturing
 from sardonyx._capture.guards.assertions import DroppedAssertions
 from sardonyx._capture.guards.guards import SizeGuards
-from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._capture.meta_tracer.fallback import DeclinedError, TooManyQuestionsError
 from sardonyx._capture.patches.restoration import tensors_unmarked
 from sardonyx._capture.patches.symbolic_bools import bools_decided, function_wanting_bools
 from sardonyx._capture.request import CaptureRequest
@@ -128,6 +128,7 @@ class _Attempts:
         deciding: functions of PyTorch's that take no truth of sizes
         traced: the best program
         failure: why it is not good enough, or why there is none
+        asks_too_much: whether following branches on sizes came to no end
     """
 
     request: CaptureRequest
@@ -139,6 +140,7 @@ class _Attempts:
     deciding: list[str] = field(default_factory=list)
     traced: Traced | None = None
     failure: DeclinedError | None = None
+    asks_too_much: bool = False
 
     def best(self) -> Traced:
         """Once as torch.export would capture it. Where the model's own code decides by sizes, or
@@ -199,6 +201,7 @@ class _Attempts:
         try:
             self._take(self._attempt(size_branches=True))
         except DeclinedError as error:
+            self.asks_too_much = isinstance(error, TooManyQuestionsError)
             self.request.report(f"branches on sizes are not in the model: {error}")
             return False
         return True
@@ -211,7 +214,8 @@ class _Attempts:
         return self.failure is not None or any(map(_LOOP.search, warnings))
 
     def _try_loops(self) -> None:
-        for size_branches in (False, True)[: 1 + follows_size_branches()]:
+        may_branch = follows_size_branches() and not self.asks_too_much
+        for size_branches in (False, True)[: 1 + may_branch]:
             try:
                 traced = self._attempt(size_branches=size_branches, size_loops=True)
             except _NoSizeLoopsError:

@@ -14,16 +14,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._capture.meta_tracer.fallback import TooManyQuestionsError
 from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
 from sardonyx._torch_private import sizes as torch_sizes
 
+from .equations import with_equations_solved
 from .relations import at_sizes, numbers_of
 from .size_tables import Column, Row, SizeTable, one_value, outcomes, truth_of
 
 _SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 100, 128, 1000, 4099)
 _MAX_ROWS = 500
 _MAX_RANDOM = 150
+# Of fewer rows, others are made that satisfy equations.
+_MIN_ROWS = 50
 # Sizes below it are all tried of one symbol, of several fewer.
 _SMALL = 130
 _MAX_NUMBERS = 6  # of a relation, which are added and multiplied
@@ -111,7 +114,11 @@ class SizeSamples:
             relations = [*(each.relation for each in relevant), relation]
             # Conditions on other sizes say nothing of these.
             candidates = [self._candidates(relations), self._table(list(self._rare.values()))]
-            found = self._that_satisfy(relevant, SizeTable.joined(candidates))
+            tried = SizeTable.joined(candidates)
+            found = self._that_satisfy(relevant, tried)
+            if len(found) < _MIN_ROWS and (equations := _equations(relevant)):
+                solved = self._possible(with_equations_solved(tried, equations))
+                found = SizeTable.joined([found, self._that_satisfy(relevant, solved)])
             step = max(len(found) // _MAX_BASES, 1)
             bases = [found.row(each) for each in range(0, len(found), step)[:_MAX_BASES]]
             near = self._around(bases, *self._values(relations))
@@ -141,7 +148,7 @@ class SizeSamples:
         for place, condition in enumerate(conditions):
             self._evaluated += len(found)
             if self._evaluated > _MAX_EVALUATED:
-                raise DeclinedError("the model asks too much of sizes, as a long loop does")
+                raise TooManyQuestionsError
             is_known = is_known and place < len(known) and known[place][0] == condition
             if is_known:
                 found = known[place][1]
@@ -320,6 +327,12 @@ class SizeSamples:
         most = np.array([_MAX_SIZE if each.most is None else each.most for each in bounds])
         return (least <= sizes) & (sizes <= most)
 
+    def _possible(self, table: SizeTable) -> SizeTable:
+        """The rows whose sizes are within their bounds."""
+        symbols = list(table.columns)
+        sizes = np.stack([table.columns[each] for each in symbols], axis=1)
+        return table.where(np.all(self._are_within(symbols, sizes), axis=1))
+
     def _around(
         self, bases: Sequence[Row], asked: Sequence[Any], values: Mapping[Any, Sequence[int]]
     ) -> SizeTable:
@@ -382,6 +395,15 @@ def _near_numbers(relation: Any) -> frozenset[int]:
     made = (size for a, b in pairs for size in (a + b, abs(a - b), a * b, a * (b + 1)))
     found = atoms.union(size for size in made if size < _MAX_MADE)
     return frozenset(each + step for each in found for step in (-1, 0, 1))
+
+
+def _equations(conditions: Iterable[Condition]) -> tuple[Any, ...]:
+    import sympy
+
+    kinds = {True: sympy.Equality, False: sympy.Unequality}
+    return tuple(
+        each.relation for each in conditions if isinstance(each.relation, kinds[each.truth])
+    )
 
 
 def _connected(conditions: Sequence[Condition], symbols: Iterable[Any]) -> list[Condition]:

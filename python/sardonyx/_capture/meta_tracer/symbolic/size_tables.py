@@ -139,6 +139,14 @@ def _is_everywhere(expression: Any, value: Any, table: SizeTable) -> bool:
     return all(at_sizes(expression, row) == value for row in table)
 
 
+def integers_of(expression: Any, table: SizeTable) -> Column | None:
+    """What an expression is in each row; None where it is no integer in some."""
+    values = _values(expression, table)
+    if values is None or values.numbers.dtype.kind != "i" or not values.is_known.all():
+        return None
+    return values.numbers
+
+
 def truth_of(relation: Any) -> Callable[[Row], bool | None]:
     """What a relation is for sizes; None where it is neither true nor false."""
     evaluate = evaluator(relation)

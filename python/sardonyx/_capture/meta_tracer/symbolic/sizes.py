@@ -118,7 +118,12 @@ def made_same(a: Size, b: Size) -> bool:
         raise DeclinedError("data-dependent sizes have to be equal")
     if is_static((a, b)):
         return False
-    return bool(a == b) or any(make(key(a), key(b)) for make in _made_equal)
+    return bool(a == b) or _asserted_same(a, b)
+
+
+def _asserted_same(a: Size, b: Size) -> bool:
+    """Whether it is asserted behind a branch on sizes that two of them are equal."""
+    return any(make(key(a), key(b)) for make in _made_equal)
 
 
 def hint(size: Size) -> int:
@@ -318,9 +323,15 @@ def filled_in(wanted: Sequence[Size], shape: Sizes) -> Sizes:
         raise DeclinedError("a shape has several -1")
     if open_axes:
         sizes[open_axes[0]] = _quotient(shape, sizes[: open_axes[0]] + sizes[open_axes[0] + 1 :])
-    elif not always_same(product(sizes), product(shape)):
+    elif not _has_as_many(sizes, shape):
         raise DeclinedError("a view may have another number of elements")
     return tuple(sizes)
+
+
+def _has_as_many(sizes: Sequence[Size], shape: Sizes) -> bool:
+    """Whether shapes have equally many elements, as they must in a view."""
+    all_of, known = product(sizes), product(shape)
+    return always_same(all_of, known) or _asserted_same(all_of, known)
 
 
 def _quotient(shape: Sizes, others: Sequence[Size]) -> Size:
