@@ -12,6 +12,10 @@ from torch.utils._sympy import functions  # noqa: E402 (the operators that sizes
 
 from sardonyx._capture.meta_tracer.symbolic.evaluation import evaluator  # noqa: E402
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes  # noqa: E402
+from sardonyx._capture.meta_tracer.symbolic.size_tables import (  # noqa: E402
+    SizeTable,
+    outcomes,
+)
 
 SYMBOLS = [sympy.Symbol(name, integer=True, nonnegative=True) for name in ("h", "w")]
 
@@ -90,6 +94,25 @@ def test_the_same_as_by_substitution(make: Any) -> None:
             divisions_by_zero += expected is None
     assert compiled > 45
     assert divisions_by_zero
+
+
+def test_powers_by_sizes() -> None:
+    """The halvings of an image until it is small: `size // 2 ** int(log2(size / 4))`."""
+    h, w = SYMBOLS
+    halvings = functions.TruncToInt(functions.OpaqueUnaryFn_log2(functions.IntTrueDiv(h, 4)))
+    least = functions.FloorDiv(h, functions.PowByNatural(2, functions.Max(halvings, 0)))
+    power = functions.PowByNatural(w, h)
+    assert evaluator(least) is not None
+    rows = [{h: n, w: m} for n, m in ((4, 2), (7, 3), (33, 2), (0, 0), (64, 1), (70, 2))]
+    table = SizeTable.of_rows(rows, SYMBOLS)
+    for expression in (least, power):
+        found = [at_sizes(expression, row) for row in rows]
+        assert found[:3] == [by_sympy(expression, row) for row in rows[:3]]
+        known = outcomes(sympy.Ge(expression, 5), table)
+        assert known.is_true.tolist() == [n is not None and bool(n >= 5) for n in found]
+        assert known.is_false.tolist() == [n is not None and bool(n < 5) for n in found]
+    assert at_sizes(least, {h: 0}) is None  # a logarithm of 0
+    assert at_sizes(power, {h: 70, w: 2}) is None  # no size of a tensor
 
 
 def test_fractions_and_missing_sizes_are_substituted() -> None:

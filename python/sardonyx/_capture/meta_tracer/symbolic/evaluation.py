@@ -35,7 +35,7 @@ _OPERATORS = {
     "And": " and ",
     "Or": " or ",
 }
-_POWERS = frozenset({"Pow", "PowByNatural"})
+POWERS = frozenset({"Pow", "PowByNatural"})
 _FUNCTIONS = {
     "Max": "max",
     "Min": "min",
@@ -46,12 +46,23 @@ _FUNCTIONS = {
     "FloorToInt": "math.floor",
     "CeilToInt": "math.ceil",
     "FloatPow": "math.pow",
+    "PowByNatural": "natural_power",
 }
-# As they are while no model is captured, where others take symbolic sizes, too.
-_OF_PYTHON = {"max": max, "min": min}
 # PyTorch's names for functions of the module math.
 OF_MATH = "OpaqueUnaryFn_"
 _MAX_TERMS = 5_000
+_MAX_BITS = 62  # of a power whose exponent is a size
+
+
+def natural_power(base: int, exponent: int) -> int:
+    """The power of a size that is no number. ValueError for what is no size."""
+    if exponent < 0 or exponent * (abs(base) - 1).bit_length() > _MAX_BITS:
+        raise ValueError(f"{base} to the power of {exponent}")
+    return int(base**exponent)
+
+
+# As they are while no model is captured, where others take symbolic sizes, too.
+_NAMES = {"max": max, "min": min, "natural_power": natural_power}
 
 
 class _UnsupportedError(Exception):
@@ -67,7 +78,7 @@ def evaluator(expression: Any) -> Evaluator | None:
     except _UnsupportedError:
         return None
     source = "\n".join(["def evaluate(sizes):", *lines.lines, f"    return {result}"])
-    scope: dict[str, Any] = {"symbols": lines.symbols, "math": math, **_OF_PYTHON}
+    scope: dict[str, Any] = {"symbols": lines.symbols, "math": math, **_NAMES}
     exec(compile(source, "<sizes>", "exec"), scope)
     made: Evaluator = scope["evaluate"]
     return made
@@ -106,9 +117,7 @@ class _Lines:
         return self._variable(self._operation(kind, expression.args))
 
     def _operation(self, kind: str, args: tuple[Any, ...]) -> str:
-        if kind in _POWERS:
-            if not (args[1].is_Integer and args[1].is_nonnegative):
-                raise _UnsupportedError(kind)
+        if kind in POWERS and args[1].is_Integer and args[1].is_nonnegative:
             return f"{self.name_of(args[0])} ** {self.name_of(args[1])}"
         if kind == "Not":
             return f"not {self.name_of(args[0])}"

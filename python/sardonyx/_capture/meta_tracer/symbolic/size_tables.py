@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .evaluation import OF_MATH, evaluator
+from .evaluation import OF_MATH, POWERS, evaluator, natural_power
 from .relations import at_sizes
 
 # A size for each symbol.
@@ -369,8 +369,7 @@ def _value(function: Callable[..., int | float], arguments: tuple[Any, ...]) -> 
 _OPERATIONS: dict[str, Callable[..., _Operand]] = {
     "Add": _sum,
     "Mul": _product,
-    "Pow": _power,  # of so many factors
-    "PowByNatural": _power,
+    "PowByNatural": _by_python(natural_power),
     "FloorDiv": _quotient,
     "CleanDiv": _quotient,
     "Mod": _remainder,
@@ -399,7 +398,6 @@ _OPERATIONS: dict[str, Callable[..., _Operand]] = {
 _DIVISIONS = frozenset({
     "FloorDiv", "CleanDiv", "Mod", "PythonMod", "IntTrueDiv", "FloatTrueDiv"
 })  # fmt: skip
-_POWERS = frozenset({"Pow", "PowByNatural"})
 _MAX_EXPONENT = 8
 
 
@@ -435,12 +433,13 @@ def _step(part: Any, place: Callable[[Any], int]) -> _Step:
         if not part.is_integer:
             raise _UnsupportedError
         return _Step(part, None, (), divides=False)
-    operation = _OPERATIONS.get(kind) or _of_math(kind)
     args = part.args
-    if kind in _POWERS:
-        if not (args[1].is_Integer and 1 <= args[1] <= _MAX_EXPONENT):
+    if kind in POWERS and args[1].is_Integer:
+        if not 1 <= args[1] <= _MAX_EXPONENT:
             raise _UnsupportedError
-        args = (args[0],) * int(args[1])
+        operation, args = _power, (args[0],) * int(args[1])
+    else:
+        operation = _OPERATIONS.get(kind) or _of_math(kind)
     operands = tuple(place(each) for each in args)
     return _Step(None, operation, operands, divides=kind in _DIVISIONS)
 
