@@ -37,6 +37,12 @@ std::int64_t opset_to_begin_with(const targets::Target& target, const OptimizeOp
   return is_for_it_alone ? std::max(own, target.opset) : own;
 }
 
+// Whether the user asks for a runtime with an accelerator: what neither this nor the CPU next to it
+// has a kernel for would not be loaded at all.
+bool asks_for_accelerator(const OptimizeOptions& options) {
+  return !options.runtime.empty() && target_of(options.runtime).is_accelerated();
+}
+
 [[noreturn]] void refuse_precision(const onnx::Model& model, std::int64_t opset) {
   if (model.has_training)
     base::fail("SX1803", "the model says how it is trained, by the names of its values",
@@ -45,6 +51,22 @@ std::int64_t opset_to_begin_with(const targets::Target& target, const OptimizeOp
       "SX1815",
       fmt::format("precision is changed from opset {} on, and not in {}", kOldestKept, opset),
       "ask for a newer opset");
+}
+
+// A file need not declare the range of a dimension, but its operators may show it: a table of 512
+// positions takes no more.
+void check_fixed(onnx::Model& model, const std::vector<onnx::TypeConflict>& before) {
+  const auto is_known = [&](const onnx::TypeConflict& conflict) {
+    return std::ranges::any_of(before, [&](const onnx::TypeConflict& other) {
+      return other.is_rejected && other.node == conflict.node;
+    });
+  };
+  for (const onnx::TypeConflict& each : onnx::infer_types(model))
+    if (each.is_rejected && !is_known(each))
+      base::fail("SX1019",
+                 fmt::format("the model does not run with these fixed sizes: {} (node {})",
+                             each.message, each.node),
+                 "use sizes that the model takes");
 }
 
 constexpr std::string_view kFreezing = "freeze-initializers";
@@ -72,7 +94,11 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
   const targets::Target& target = target_of(runtime);
   if (options.opset) check_opset(*options.opset);
   check(options.precision);
+  // What a file is wrong in anyway is no question of its sizes.
+  std::vector<onnx::TypeConflict> conflicts;
+  if (!options.dims.fixed.empty()) conflicts = onnx::infer_types(inner);
   set_dims(inner, options.dims);
+  if (!options.dims.fixed.empty()) check_fixed(inner, conflicts);
   const std::int64_t own = onnx::opset_of(inner.graph);
   const rewriting::Options passing{.stop_after = passes::current_name(options.stop_after),
                                    .infer_types = true,
@@ -104,7 +130,8 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
   });
   const bool is_free = !options.opset && !options.runtime.empty() && wanted == target.opset;
   const std::int64_t opset = is_free ? targets::best_opset(inner, target) : wanted;
-  lower_or_name_rules(inner, target, {.opset = opset, .keep_what_fails = true}, done);
+  lower_or_name_rules(inner, target,
+                      {.opset = opset, .keep_what_fails = !asks_for_accelerator(options)}, done);
   tidy(inner, passing, done);
   report_placement(inner, target, opset, done);
   if (auto warning = warning_of_placement(inner, target, opset))
@@ -159,8 +186,14 @@ OptimizationReport simplify_without(Model& model, OptimizeOptions options, const
   return done;
 }
 
-// A model whose opset and precision are to stay is never refused: what does not come back to its
-// opset, or to opsets 9 and 10 in more nodes than before, is simplified as it is.
+bool lacks_kernels(const targets::Unsupported& error) {
+  return std::ranges::any_of(error.diagnostics(),
+                             [](const Diagnostic& each) { return each.code == "SX1505"; });
+}
+
+// A model whose opset and precision are to stay is refused only where an accelerator is asked for
+// that, with the CPU, lacks a kernel: what does not come back to its opset, or to opsets 9 and 10
+// in more nodes than before, is simplified as it is.
 OptimizationReport simplify_or_keep(Model& model, const OptimizeOptions& options) {
   const std::int64_t own = onnx::opset_of(model.internal().graph);
   const bool stays = own >= kOldestKept && !options.opset && options.precision.to.empty();
@@ -172,7 +205,7 @@ OptimizationReport simplify_or_keep(Model& model, const OptimizeOptions& options
     if (!stays || own >= kOldestSafe || model.node_count() <= before) return done;
     reasons = {{"lower", {}, "there would be more nodes than before"}};
   } catch (const targets::Unsupported& error) {
-    if (!stays) throw;
+    if (!stays || (asks_for_accelerator(options) && lacks_kernels(error))) throw;
     for (const Diagnostic& each : error.diagnostics())
       reasons.push_back({"lower", each.node, each.message});
   }

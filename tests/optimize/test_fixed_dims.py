@@ -154,6 +154,23 @@ def test_a_file_whose_nodes_stay_gets_its_sizes(tmp_path: Path) -> None:
     assert "two numbers for batch" in run.stderr
 
 
+def test_sizes_that_the_operators_do_not_take_are_an_error() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 20]>
+    g (float[batch, length, 4] x, float[1, 8, 4] table) => (float[batch, length, 4] y) {
+        a = Constant<value_ints = [1, 8, 4]>()
+        zeros = ConstantOfShape(a)
+        y = Add(x, zeros)
+    }"""
+    model = onnx.parser.parse_model(text)
+    assert shapes(sardonyx.optimize(model, fixed={"length": 8}).model)[0] == ["batch", 8, 4]
+    assert shapes(sardonyx.optimize(model, fixed={"batch": 9}).model)[0] == [9, "length", 4]
+    with pytest.raises(sardonyx.errors.UsageError, match="does not run with these fixed sizes"):
+        sardonyx.optimize(model, fixed={"length": 9})
+    # What a file is wrong in without them stays as it is.
+    wrong = onnx.parser.parse_model(text.replace("Add(x, zeros)", "MatMul(x, zeros)"))
+    assert shapes(sardonyx.optimize(wrong, fixed={"length": 8}).model)[0] == ["batch", 8, 4]
+
+
 def test_max_is_a_bound() -> None:
     model = sardonyx.export(Heads(), (X,), dynamic_shapes=DIMS).model_proto
     assert sardonyx.optimize(model, max_sizes={"length": 32}).model is not None

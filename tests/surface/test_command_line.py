@@ -118,6 +118,28 @@ def test_a_model_that_no_provider_takes_is_warned_of(tmp_path: Path) -> None:
     assert note["code"] == "SX1507"
 
 
+def test_what_no_provider_takes_is_rejected(tmp_path: Path) -> None:
+    path, out = tmp_path / "sum.onnx", tmp_path / "out.onnx"
+    text = """<ir_version: 10, opset_import: ["" : 20]>
+    g (TYPE[4] x, TYPE[4] y) => (TYPE[4] z) { z = Add(x, y) }"""
+    words = ("optimize", str(path), "-o", str(out), "--runtime")
+    onnx.save(onnx.parser.parse_model(text.replace("TYPE", "float")), path)
+    for precision, code in (("bf16", 1), ("fp16", 0)):
+        done = run_command(*words, "webgpu", "--precision", precision, "--io")
+        assert done.returncode == code
+        assert ("no kernel of Cast for bfloat16" in done.stderr) == bool(code)
+        assert ("help: compute in float16 or float32" in done.stderr) == bool(code)
+        assert out.exists() != bool(code)
+    # The CUDA provider has the kernels, WebGPU and the CPU have none.
+    onnx.save(onnx.parser.parse_model(text.replace("TYPE", "bfloat16")), path)
+    assert run_command(*words, "onnxruntime-cuda").returncode == 0
+    done = run_command(*words, "webgpu")
+    assert done.returncode == 1
+    assert "error[SX1505]" in done.stderr
+    # Without an accelerator that is asked for, a model that exists is not rejected.
+    assert run_command(*words[:-1]).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import onnx
 import pytest
 import torch
 from bench.cuda.placing import left_to_the_cpu
@@ -60,6 +61,71 @@ def test_sum_of_many_digits() -> None:
     check(lambda x: x.sum(-1), torch.int64, "ReduceSum", "Div")
     check(lambda x: x.sum((0, 1), keepdim=True), torch.int64, "ReduceSum", "Div")
     check(lambda x: x.sum(-1), torch.int32, "ReduceSum", without="Div")
+    check(lambda x: x.sum((0, 1), dtype=torch.int32), torch.int32, "ReduceSum", without="Div")
+
+
+def test_sum_of_32_bits_wraps_around() -> None:
+    check(lambda x: (x * 200).sum(-1, dtype=torch.int32), torch.int32, "ReduceSum")
+
+
+def _types_of_sums(function: Function, columns: Any) -> set[int]:
+    """Of what the sums of the model are sums of."""
+    runtime: Any = "onnxruntime-cuda"
+    program = sardonyx.export(
+        Program(function), (torch.ones(2, 3),), target_runtime=runtime,
+        dynamic_shapes=({1: columns},),
+    )  # fmt: skip
+    types = {value.name: value.type.tensor_type.elem_type for value in _values(program)}
+    sums = [node for node in program.model_proto.graph.node if node.op_type == "ReduceSum"]
+    assert sums
+    return {types[node.input[0]] for node in sums}
+
+
+def _values(program: Any) -> Any:
+    graph = onnx.shape_inference.infer_shapes(program.model_proto).graph
+    return [*graph.value_info, *graph.input]
+
+
+def test_sum_of_truths_is_exact_beyond_the_digits_of_float32() -> None:
+    double, integer = onnx.TensorProto.DOUBLE, onnx.TensorProto.INT64
+    assert _types_of_sums(lambda x: (x > 0).sum(-1), Dim("columns")) == {double}
+    assert _types_of_sums(lambda x: (x > 0).sum(-1), Dim("columns", max=512)) == {integer}
+
+
+def test_sum_of_places() -> None:
+    # float32 holds each place of up to 2^24 elements, but not the sum of 6000 of them.
+    def places(x: torch.Tensor) -> torch.Tensor:
+        return torch.arange(1000 * x.shape[1]).sum()
+
+    model = Program(places)
+    runtime: Any = "onnxruntime-cuda"
+    program = sardonyx.export(
+        model, (torch.ones(2, 3),), target_runtime=runtime, dynamic_shapes=({1: Dim("columns")},)
+    )
+    session = open_session(program.model_proto.SerializeToString())
+    x = torch.ones(2, 20)
+    assert int(session.run(None, {session.get_inputs()[0].name: x.numpy()})[0]) == int(model(x))
+    assert _types_of_sums(places, Dim("columns")) == {onnx.TensorProto.DOUBLE}
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_absolute_sum_of_many_digits(dtype: torch.dtype) -> None:
+    kind = {torch.int32: "int32", torch.int64: "int64"}[dtype]
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 20]> '
+        f"g ({kind}[a, b] x) => ({kind}[1, 1] y) {{ y = ReduceL1(x) }}"
+    )
+    runtime: Any = "onnxruntime-cuda"
+    made, _ = sardonyx.optimize(model, runtime=runtime)
+    assert {"Abs", "ReduceSum"} <= {node.op_type for node in made.graph.node}
+    session = open_session(made.SerializeToString())
+    (found,) = session.run(None, {"x": torch.tensor([[MANY, -3], [5, 1]]).to(dtype).numpy()})
+    assert found.item() == MANY + 9
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_product_of_many_digits(dtype: torch.dtype) -> None:
+    check(lambda x: x.prod(-1, dtype=dtype), dtype, "Loop", without="ReduceProd")
 
 
 def test_sum_that_needs_all_bits_or_more() -> None:

@@ -144,7 +144,7 @@ class Whole {
       else
         infer(node, *model_.pool, opset_);
     } catch (const base::Error& error) {
-      dispute(node, first_message(error));
+      dispute(node, first_message(error), /*is_rejected=*/node->graph == model_.graph);
       for (ValueInfo* input : node->inputs) flag(input);
       for (ValueInfo* output : node->outputs) flag(output);
     }
@@ -180,8 +180,9 @@ class Whole {
     return false;
   }
 
-  void dispute(const Node* node, std::string message) {
-    TypeConflict said{node->name.empty() ? node->op_type : node->name, std::move(message)};
+  void dispute(const Node* node, std::string message, bool is_rejected = false) {
+    TypeConflict said{node->name.empty() ? node->op_type : node->name, std::move(message),
+                      is_rejected};
     for (const TypeConflict& other : disputes_)
       if (other.node == said.node && other.message == said.message) return;
     disputes_.push_back(std::move(said));

@@ -12,6 +12,7 @@ namespace sardonyx::onnx {
 struct TypeConflict {
   std::string node;
   std::string message;
+  bool is_rejected = false;  // the operator does not accept its inputs, in a node that always runs
 };
 
 // Infers the types of every value, in bodies and functions too, until nothing more is to be found.

@@ -116,8 +116,10 @@ void refuse_types(const Target& target, const Operator& op, Bindings& bindings) 
     if ((binding.allowed & dtype_bit(binding.dtype)) == 0) return;
     types += fmt::format("{}{}", types.empty() ? "" : ", ", base::dtype_name(binding.dtype));
   }
+  const bool is_half = types == base::dtype_name(kBFloat16);
   base::fail("SX1505", fmt::format("{} has no kernel of {} for {}", target.title, op.name, types),
-             "cast to another type in the program, or convert for the standard alone");
+             is_half ? "compute in float16 or float32, or convert for the standard alone"
+                     : "cast to another type in the program, or convert for the standard alone");
 }
 
 // Throws for an operator that the runtime does not have at all.

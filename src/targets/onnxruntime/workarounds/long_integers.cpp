@@ -10,6 +10,7 @@
 
 #include "onnx/definitions/prefix_scan.h"
 #include "onnx/graph/ir.h"
+#include "symbolic/expr.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
 
@@ -259,7 +260,7 @@ std::optional<Values> last_of_running_products(const Use& use, const Rule&) {
   if (!axes) return std::nullopt;
   Value x = use.input(0);
   for (const std::int64_t axis : *axes)
-    x = onnx::last_of_scan(onnx, x, axis, product, onnx.int_scalar(1));
+    x = onnx::last_of_scan(onnx, x, axis, product, onnx.int_scalar(1, x.dtype()));
   return Values{use.integer("keepdims", 1) != 0 || axes->empty() ? x : onnx.squeeze(x, *axes)};
 }
 
@@ -288,10 +289,33 @@ std::optional<Values> place_by_reals(const Use& use, const Rule& rule) {
                           std::move(attributes));
 }
 
+// The most elements that a reduction makes one of, in bits.
+unsigned bits_of_count(const Use& use) {
+  const Value x = use.input(0);
+  const auto axes = axes_of(use);
+  Expr count = 1;
+  for (std::int64_t axis = 0; axis < x.rank(); ++axis)
+    if (!axes || std::ranges::find(*axes, axis) != axes->end()) count = count * x.dim(axis);
+  if (!count.known()) return kPlaceBits;
+  const std::int64_t most = std::max<std::int64_t>(symbolic::range(count).high, 1);
+  return std::min(kPlaceBits,
+                  static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(most - 1))));
+}
+
+unsigned bits_of_element(Value x) {
+  return std::min(bits_of(x, kDeep), static_cast<unsigned>(base::bit_width(x.dtype())) - 1);
+}
+
+// float32 holds integers of 24 bits, and a sum may have those of its elements and their number.
+bool sums_many_digits(const Use& use) {
+  constexpr unsigned kFloatBits = 24;
+  return use.input(0).has_rank() && bits_of_element(use.input(0)) + bits_of_count(use) > kFloatBits;
+}
+
 // Before: ReduceSum(x)
-// After:  upper = Div(x, 2^32); 2^32 times the sum of these, plus the sum of x - 2^32 upper, each
-//         Cast(ReduceSum(Cast<double>(...))). Double holds the sums of up to 2^21 elements, and
-//         what goes beyond 64 bits wraps around as in PyTorch.
+// After:  Cast(ReduceSum(Cast<double>(x))), which holds the sums of up to 2^21 elements of 32 bits.
+//         Of more bits, upper = Div(x, 2^32): 2^32 times the sum of these, plus the sum of
+//         x - 2^32 upper. What goes beyond the type's bits wraps around as in PyTorch.
 std::optional<Values> sum_in_double(const Use& use, const Rule& rule) {
   onnx::Emit& onnx = use.onnx;
   const Value x = use.input(0);
@@ -299,14 +323,27 @@ std::optional<Values> sum_in_double(const Use& use, const Rule& rule) {
     std::vector<Value> inputs(use.inputs.begin(), use.inputs.end());
     inputs[0] = onnx.cast(part, DType::kFloat64);
     std::vector<Attribute> attributes(use.attributes.begin(), use.attributes.end());
-    const Values sum = use.onnx.without(rule, use, inputs, std::move(attributes));
-    return onnx.cast(sum.front(), x.dtype());
+    return use.onnx.without(rule, use, inputs, std::move(attributes)).front();
   };
-  if (bits_of(x, kDeep) <= 32) return Values{sum_of(x)};
+  const unsigned bits = bits_of_element(x);
+  if (bits + bits_of_count(use) < static_cast<unsigned>(base::bit_width(x.dtype())))
+    return Values{onnx.cast(sum_of(x), x.dtype())};
+  // A double beyond a type's bounds is not wrapped around, an integer is.
+  const auto whole = [&](Value part) { return onnx.cast(sum_of(part), DType::kInt64); };
+  if (bits <= 32) return Values{onnx.cast(whole(x), x.dtype())};
   const Value scale = onnx.int_scalar(std::int64_t{1} << 32);
   const Value upper = onnx.div(x, scale);
   const Value lower = onnx.sub(x, onnx.mul(upper, scale));
-  return Values{onnx.add(onnx.mul(sum_of(upper), scale), sum_of(lower))};
+  return Values{onnx.add(onnx.mul(whole(upper), scale), whole(lower))};
+}
+
+// Before: ReduceL1(x)
+// After:  ReduceSum(Abs(x))
+std::optional<Values> sum_of_absolutes(const Use& use, const Rule&) {
+  onnx::Emit& onnx = use.onnx;
+  return Values{onnx.reduce_sum(onnx.abs(use.input(0)), use.input(1),
+                                {.keepdims = use.integer("keepdims", 1),
+                                 .noop_with_empty_axes = use.integer("noop_with_empty_axes", 0)})};
 }
 
 constexpr DTypeSet kLong = onnx::dtype_bit(DType::kInt64);
@@ -335,10 +372,27 @@ constexpr Rule kOnCuda[] = {
     {.name = "sum-of-many-digits",
      .op = Op::kReduceSum,
      .reason = Reason::kWrong,
-     .types = kLong,
-     .when = reduces_many_digits,
+     .types = kIntegers,
+     .when = sums_many_digits,
      .how = sum_in_double,
      .why = kThroughFloat,
+     .since = kReadInSource},
+    {.name = "absolute-sum-of-many-digits",
+     .op = Op::kReduceL1,
+     .reason = Reason::kWrong,
+     .types = kIntegers,
+     .when = sums_many_digits,
+     .how = sum_of_absolutes,
+     .why = kThroughFloat,
+     .since = kReadInSource},
+    {.name = "product-of-many-digits",
+     .op = Op::kReduceProd,
+     .reason = Reason::kWrong,
+     .types = kIntegers,
+     .when = multiplies_long,
+     .how = last_of_running_products,
+     .why = "int32 goes through float32, which has 24 bits; of int64 the CUDA provider has no "
+            "kernel, and the CPU's goes through double, which has 53",
      .since = kReadInSource},
     {.name = "place-of-the-greatest-integer",
      .op = Op::kArgMax,
