@@ -17,7 +17,7 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.meta.results import ResultFactory
-from sardonyx._capture.meta_tracer.meta.rules import TABLE
+from sardonyx._capture.meta_tracer.meta.rules import TABLE, WITHOUT_META_FUNCTION
 from sardonyx._capture.meta_tracer.meta.tensor import QuickTensor
 from sardonyx._capture.meta_tracer.symbolic.sizes import plain
 
@@ -162,6 +162,24 @@ def said(result: Any) -> str:
 
 def test_every_rule_has_a_row():
     assert set(TABLE) == set(ROWS)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (1, 4), (4,), (), (0, 3), (3, 0)], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int32], ids=str)
+@pytest.mark.parametrize("func", WITHOUT_META_FUNCTION, ids=str)
+def test_rule_without_meta_function_gives_what_the_kernel_gives(func, dtype, shape):
+    tensor = torch.ones(shape, dtype=dtype)
+    made = WITHOUT_META_FUNCTION[func](ResultFactory(), tensor)
+    wanted = func(tensor)
+    assert (made.dtype, tuple(made.dims)) == (wanted.dtype, tuple(wanted.shape))
+
+
+def test_weights_decide_the_dtype_of_a_covariance():
+    cov = torch.ops.aten.cov.default
+    for dtype in (torch.float32, torch.float64):
+        x, weights = torch.ones(3, 4), torch.ones(4, dtype=dtype)
+        made = WITHOUT_META_FUNCTION[cov](ResultFactory(), x, aweights=weights)
+        assert made.dtype is cov(x, aweights=weights).dtype
 
 
 @pytest.mark.parametrize("func", TABLE, ids=str)

@@ -43,6 +43,29 @@ WARNED = {
     "sizes that are equal in the example": lambda x, y, n, m: x[:1] * len(x[: -1 - n // 3] + y),
     "parts that are more where a size is 0": lambda x, y, n, m: x.split(max(n * m - m, 1))[0],
 }
+# torch.export cannot capture these.
+COVARIANCES = {
+    "covariance of rows": lambda x, y, n, m: torch.cov(x[:, None] * y),
+    "correlation of rows": lambda x, y, n, m: torch.corrcoef(x[:, None] * y) * 2,
+}
+
+
+@pytest.mark.parametrize("function", COVARIANCES.values(), ids=COVARIANCES)
+def test_it_warns_of_a_covariance_which_is_a_number_of_one_row(function):
+    made, messages = exported(function, "auto")
+    assert len(messages) == 1
+    assert "test_small_results.py" in messages[0]
+    values = torch.randn(4), torch.randn(6)
+    torch.testing.assert_close(made(*values)[0], Calls(function)(*values))
+    assert exported(function, "auto", (Dim("n", min=2, max=64), "m"))[1] == []
+
+
+@pytest.mark.parametrize("capture", ["auto", "trace"])
+@pytest.mark.parametrize("function", [torch.cov, torch.corrcoef])
+def test_a_covariance_of_one_row_is_a_number(function, capture):
+    made = sardonyx.export(function, (torch.randn(1, 5),), capture=capture)
+    x = torch.randn(1, 5)
+    torch.testing.assert_close(made(x)[0], function(x))
 
 
 @pytest.mark.parametrize("capture", ["auto", "torch"])

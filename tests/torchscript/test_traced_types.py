@@ -140,6 +140,8 @@ def test_in_a_module_that_its_user_traced_they_are_tensors() -> None:
         ),
         lambda x: x[0].float().masked_scatter(x > 0, x.float()),
         lambda x: torch.nn.functional.pad(x.float()[None, None], (2, -1, 1, 2), mode="circular"),
+        lambda x: torch.cov(x / 9, aweights=torch.ones_like(x[0]).double()),
+        lambda x: torch.corrcoef(x[:1] / 9),
     ],
     ids=[
         "prims.sum",
@@ -161,6 +163,8 @@ def test_in_a_module_that_its_user_traced_they_are_tensors() -> None:
         "attention",
         "masked_scatter",
         "circular",
+        "a covariance in double",
+        "a correlation of one row",
     ],
 )
 @pytest.mark.filterwarnings("ignore")

@@ -156,11 +156,15 @@ TensorTypes trapezoid(const Bound& call) {
   return {{counts_up(own) && !has_none ? DType::kFloat32 : own, std::move(shape), {}}};
 }
 
-// How variables, which stand in rows, vary together.
+// How variables, which stand in rows, vary together. PyTorch squeezes the result: one variable has
+// a number. Where a dynamic size decides, the front end does.
 TensorTypes covariance(const Bound& call) {
   const Value& self = call.self();
-  const DType dtype = counts_up(self.dtype) ? DType::kFloat32 : self.dtype;
-  if (self.rank() < 2) return {{dtype, {}, {}}};
+  DType dtype = counts_up(self.dtype) ? DType::kFloat32 : self.dtype;
+  if (call.schema().base_name() == "cov" && call.has("aweights") &&
+      call.tensor("aweights").dtype == DType::kFloat64)
+    dtype = base::is_complex(dtype) ? base::complex_of(DType::kFloat64) : DType::kFloat64;
+  if (self.rank() < 2 || self.shape[0].constant() == 1) return {{dtype, {}, {}}};
   return {{dtype, {self.shape[0], self.shape[0]}, {}}};
 }
 

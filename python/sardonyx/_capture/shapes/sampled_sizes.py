@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -65,21 +66,29 @@ def number_at(part: Any, sizes: Mapping[Any, int]) -> int | None:
     return int(value) if value is not None and value.is_Integer else None
 
 
-def values_at(value: Any, sizes: Mapping[Any, int]) -> Any:
-    """An operator's arguments or results at these sizes: tensors without data on the meta device,
-    and integers, in lists and dictionaries.
+# Of tensors with data.
+_MAX_ELEMENTS = 1 << 16
+
+
+def values_at(value: Any, sizes: Mapping[Any, int], device: str = "meta") -> Any:
+    """An operator's arguments or results at these sizes: tensors and integers, in lists and
+    dictionaries. Tensors have no data on the meta device, and ones elsewhere.
 
     Raises ValueError, ArithmeticError or LookupError where a size has no value.
     """
     import torch
 
     if isinstance(value, (list, tuple)):
-        return [values_at(each, sizes) for each in value]
+        return [values_at(each, sizes, device) for each in value]
     if isinstance(value, dict):
-        return {name: values_at(each, sizes) for name, each in value.items()}
+        return {name: values_at(each, sizes, device) for name, each in value.items()}
     if isinstance(value, torch.Tensor):
         shape = [values_at(each, sizes) for each in value.shape]
-        return torch.empty(shape, dtype=value.dtype, device="meta")
+        if device == "meta":
+            return torch.empty(shape, dtype=value.dtype, device=device)
+        if math.prod(shape) > _MAX_ELEMENTS:
+            raise ValueError(f"{shape} are too many elements")
+        return torch.ones(shape, dtype=value.dtype, device=device)
     if not hasattr(value, "node"):
         return value
     expression = expression_of(value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -101,7 +102,7 @@ def _is_parted(node: torch.fx.Node) -> bool:
 
 def _is_without_rule(node: torch.fx.Node) -> bool:
     """Whether its result's sizes are what PyTorch's own kernel answers for the example, by no rule
-    of this package: `torch.cov` of one row is a number."""
+    of this package or one for larger sizes: `torch.cov` of one row is a number."""
     import torch
 
     from sardonyx._capture.meta_tracer.entry.trust import distrust
@@ -196,16 +197,28 @@ def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
     """Whether the results have other sizes than the program says, or are fewer or more."""
     operator: Any = node.target
     captured = [number_at(expression_of(size), sizes) for size in _sizes(node.meta.get("val"))]
+    arguments = _with_values((node.args, node.kwargs))
     try:
-        args, kwargs = values_at(_with_values((node.args, node.kwargs)), sizes)
-        if "device" in kwargs:
-            kwargs = {**kwargs, "device": "meta"}
-        results = operator(*args, **kwargs)
+        try:
+            results = _called(operator, arguments, sizes, "meta")
+        except NotImplementedError:  # a kernel that needs data
+            results = _called(operator, arguments, sizes, "cpu")
     except Exception:  # neither does the model run at such sizes
         return False
     if not captured or any(size is None or size < 0 for size in captured):
         return False  # the program does not run at such sizes
     return list(_sizes(results)) != captured
+
+
+def _called(operator: Any, arguments: Any, sizes: Mapping[Any, int], device: str) -> Any:
+    import torch
+
+    args, kwargs = values_at(arguments, sizes, device)
+    if "device" in kwargs:
+        kwargs = {**kwargs, "device": device}
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return operator(*args, **kwargs)
 
 
 def _note(node: torch.fx.Node) -> Diagnostic:

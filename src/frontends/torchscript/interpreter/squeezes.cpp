@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "frontends/torchscript/recording/builtins.h"
 #include "frontends/torchscript/recording/interruptions.h"
@@ -37,10 +38,23 @@ std::optional<std::vector<std::size_t>> axes_of(const Operands& operands, std::s
   return axes;
 }
 
+// A covariance, which PyTorch squeezes: that of one variable is a number.
+std::optional<AbstractValue> covariance(GraphRecorder& recorder, const Operands& operands) {
+  const AbstractValue* self = operands.find(0, "self");
+  const bool has_rank = self && self->is_tensor() && self->value && self->value->has_rank;
+  if (!has_rank || self->value->shape.size() != 2 || self->value->shape[0].is_constant())
+    return std::nullopt;
+  Resolved resolved = resolve(recorder, operands);
+  return recorder.call("aten::squeeze",
+                       {recorder.call(*resolved.schema, std::move(resolved.arguments))});
+}
+
 }  // namespace
 
 std::optional<AbstractValue> squeeze(GraphRecorder& recorder, SizeAssumptions& sizes,
                                      const Operands& operands) {
+  if (operands.op == "aten::cov" || operands.op == "aten::corrcoef")
+    return covariance(recorder, operands);
   if (operands.op != "aten::squeeze" || operands.positional.empty()) return std::nullopt;
   const AbstractValue& self = operands.positional.front();
   if (!self.is_tensor() || !self.value || !self.value->has_rank) return std::nullopt;

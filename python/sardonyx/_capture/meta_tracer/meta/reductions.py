@@ -13,7 +13,7 @@ import torch
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.symbolic.sizes import Sizes, wrapped_axis
 
-from .results import ResultFactory, dims_of
+from .results import ResultFactory, default_float, dims_of
 from .tensor import QuickTensor
 
 
@@ -66,3 +66,15 @@ def largest(
         raise DeclinedError("the largest of what has no order")
     dims = (*shape[:axis], k, *shape[axis + 1 :])
     return [results.dense(dims, self.dtype), results.dense(dims, torch.int64)]
+
+
+def covariance(
+    results: ResultFactory, self: torch.Tensor, *, aweights: Any = None, **named: Any
+) -> QuickTensor:
+    """cov and corrcoef: of the variables, which are rows. That of one variable is a number."""
+    shape = dims_of(self)
+    own = self.dtype if self.dtype.is_floating_point or self.dtype.is_complex else default_float()
+    if aweights is not None:
+        own = torch.promote_types(own, aweights.dtype)
+    is_number = len(shape) < 2 or (type(shape[0]) is int and shape[0] == 1)
+    return results.dense(() if is_number else (shape[0], shape[0]), own)

@@ -41,7 +41,8 @@ class MetaRules:
     def result(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What an operator gives."""
         # Under autocast, PyTorch's kernels convert what they are given.
-        rule = None if torch.is_autocast_enabled("cpu") else TABLE.get(func)
+        is_plain = not torch.is_autocast_enabled("cpu")
+        rule = TABLE.get(func, WITHOUT_META_FUNCTION.get(func)) if is_plain else None
         if rule is not None:
             try:
                 made = rule(self.results, *args, **kwargs)
@@ -216,5 +217,10 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.dropout.default: matrix_products.dropout,
     _aten.affine_grid_generator.default: matrix_products.affine_grid,
 }  # fmt: skip
+
+# Of operators whose kernels read data, which PyTorch has no meta functions for.
+WITHOUT_META_FUNCTION: dict[Any, Callable[..., Any]] = dict.fromkeys(
+    (_aten.cov.default, _aten.corrcoef.default), reductions.covariance
+)
 
 _WRITING = frozenset(func for func in TABLE if schema_of(func).is_mutable)
