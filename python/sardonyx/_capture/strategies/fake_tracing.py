@@ -29,6 +29,7 @@ from sardonyx._capture.size_notes import (
     is_warned_of,
     notes_of_sizes,
 )
+from sardonyx._capture.source_location import place_of_error
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private import questions as torch_questions
 
@@ -102,6 +103,15 @@ def _is_of_sizes(cause: BaseException | None) -> bool:
     """Whether a capture ended on sizes that don't fit, rather than on a data-dependent question."""
     is_error = isinstance(cause, (RuntimeError, ValueError, IndexError))
     return is_error and not is_of_data(cause)
+
+
+def _end_alike(one: DeclinedError, other: DeclinedError) -> bool:
+    """Whether the same line of the model ended two attempts by errors of one kind."""
+    causes = one.__cause__, other.__cause__
+    if causes[0] is None or causes[1] is None or type(causes[0]) is not type(causes[1]):
+        return False
+    places = [place_of_error(each) for each in causes if each is not None]
+    return places[0] is not None and places[0] == places[1]
 
 
 class _NoSizeLoopsError(DeclinedError):
@@ -222,6 +232,8 @@ class _Attempts:
                 return
             except DeclinedError as error:
                 self.request.report(f"loops over sizes are not in the model: {error}")
+                if self.failure is not None and _end_alike(error, self.failure):
+                    return  # no loop is before it
                 continue
             if self.failure is not None or not traced.is_warned_of:
                 self._take(traced)
