@@ -39,9 +39,10 @@ _MAX_RARE = 32  # rows that are tried again wherever more is known
 _MAX_VALUES = 4
 _MAX_SIZE = 1 << 31
 
-# Conditions that are evaluated at sizes, in one capture: a loop whose length is a power of a size
-# asks more at each turn. Models need some thousands.
-_MAX_EVALUATED = 2_500_000
+# Rows at which conditions are evaluated in one capture: a loop whose length is a power of a size
+# asks more at each turn. Each condition counts as some rows more, which take as long.
+_MAX_EVALUATED = 6_000_000
+_PER_CONDITION = 300
 
 
 class Condition(NamedTuple):
@@ -116,9 +117,8 @@ class SizeSamples:
             candidates = [self._candidates(relations), self._table(list(self._rare.values()))]
             tried = SizeTable.joined(candidates)
             found = self._that_satisfy(relevant, tried)
-            if len(found) < _MIN_ROWS and (equations := _equations(relevant)):
-                solved = self._possible(with_equations_solved(tried, equations))
-                found = SizeTable.joined([found, self._that_satisfy(relevant, solved)])
+            if len(found) < _MIN_ROWS:
+                found = SizeTable.joined([found, self._made_for(relevant, tried)])
             step = max(len(found) // _MAX_BASES, 1)
             bases = [found.row(each) for each in range(0, len(found), step)[:_MAX_BASES]]
             near = self._around(bases, *self._values(relations))
@@ -127,6 +127,32 @@ class SizeSamples:
                 self._rare.setdefault(tuple(row.values()), row)
             self._known[key] = SizeTable.joined([found, self._that_satisfy(relevant, near), rare])
         return self._known[key]
+
+    def _made_for(self, conditions: Sequence[Condition], tried: SizeTable) -> SizeTable:
+        """Rows that satisfy conditions which few of those tried do: each size satisfies those of
+        itself alone, and those that are sums of others follow from them."""
+        apart = self._independent(conditions, tried)
+        rows = SizeTable.joined([tried, apart])
+        if equations := _equations(conditions):
+            solved = with_equations_solved(rows, equations)
+            return self._that_satisfy(conditions, SizeTable.joined([apart, self._possible(solved)]))
+        return self._that_satisfy(conditions, apart)
+
+    def _independent(self, conditions: Sequence[Condition], tried: SizeTable) -> SizeTable:
+        """Rows whose sizes are drawn of those that satisfy the conditions on each alone."""
+        drawn = np.random.default_rng(0)
+        columns, count = {}, _MAX_ROWS
+        for symbol, column in tried.columns.items():
+            sizes = np.array(self._within(symbol, {*np.unique(column).tolist(), *range(_SMALL)}))
+            table = SizeTable({symbol: sizes}, len(sizes))
+            for condition in conditions:
+                if _symbols_of(condition.relation) == {symbol}:
+                    table = condition.of_table(table)
+            count = count if len(table) else 0
+            columns[symbol] = table.columns[symbol]
+        return SizeTable(
+            {each: drawn.choice(c, count) if count else c[:0] for each, c in columns.items()}, count
+        )
 
     def _table(self, rows: Sequence[Row]) -> SizeTable:
         return SizeTable.of_rows(rows, list(self._example()))
@@ -146,13 +172,13 @@ class SizeSamples:
         is_known = True
         found = table
         for place, condition in enumerate(conditions):
-            self._evaluated += len(found)
-            if self._evaluated > _MAX_EVALUATED:
-                raise TooManyQuestionsError
             is_known = is_known and place < len(known) and known[place][0] == condition
             if is_known:
                 found = known[place][1]
                 continue
+            self._evaluated += len(found) + _PER_CONDITION
+            if self._evaluated > _MAX_EVALUATED:
+                raise TooManyQuestionsError
             del known[place:]
             found = condition.of_table(found)
             known.append((condition, found))
