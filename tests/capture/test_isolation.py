@@ -48,3 +48,24 @@ def test_nothing_is_left_behind(kind, capture):
     assert model.table == {}
     assert torch.get_default_dtype() is torch.float32
     assert torch.is_grad_enabled()
+
+
+class Registers(torch.nn.Module):
+    """Has its bias of the length of the last call, as ALiBi is written."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("bias", None, persistent=False)
+
+    def forward(self, x):
+        if self.bias is None or len(self.bias) < x.shape[1]:
+            self.register_buffer("bias", torch.arange(x.shape[1]) * 1.0, persistent=False)
+        return x + self.bias[: x.shape[1]]
+
+
+@pytest.mark.parametrize("capture", ["torch", "auto"])
+def test_a_registered_buffer_has_data(capture):
+    model, x = Registers(), torch.randn(2, 3)
+    made = sardonyx.export(model, (x,), capture=capture)
+    torch.testing.assert_close(made(x)[0], model(x))
+    assert type(model.bias) is torch.Tensor

@@ -30,6 +30,7 @@ class Shows(torch.nn.Module):
         logging.getLogger("model").debug(f"{x.shape}")
         if x.dim() != 2:
             raise ValueError(f"a tensor of {x.shape[0]} rows")
+        torch._assert(x.shape[1] == 3, f"{x.shape[0]} rows of {x.shape[1]}")
         return x + 1
 
 

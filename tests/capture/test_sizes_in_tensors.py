@@ -94,3 +94,18 @@ def test_a_write_to_a_constant_or_its_bits_is_seen(bits: torch.dtype) -> None:
     program = sardonyx.export(Of(compute), (torch.ones(2, 3),), dynamic_shapes=({0: Dim("batch")},))
     x = torch.randn(4, 3)
     torch.testing.assert_close(program(x)[0], Of(compute)(x))
+
+
+def test_quotients_of_sizes_in_tensors_are_sizes() -> None:
+    """As torchaudio's resampling cuts its result."""
+
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        length = torch.ceil(torch.as_tensor(2 * x.shape[1] / 3)).long()
+        return x.repeat_interleave(2, 1)[..., :length]
+
+    dims = {0: Dim("batch"), 1: Dim("length", min=2)}
+    program = sardonyx.export(Of(compute), (torch.ones(2, 9),), dynamic_shapes=(dims,))
+    assert not program.notes
+    for sizes in ((1, 2), (3, 8), (2, 13)):
+        x = torch.randn(sizes)
+        torch.testing.assert_close(program(x)[0], compute(x))

@@ -269,6 +269,13 @@ def test_fake(case: Case) -> None:
         X,
     ),
     (lambda x: ao.choose_qparams_affine(x, "SYMMETRIC", [3, 4], I8), X),
+    # Each row's extreme is -127.5 scales, more or less.
+    (
+        lambda x: ao.quantize_affine(
+            x, [1, 8], *ao.choose_qparams_affine(x, "SYMMETRIC", [1, 8], I8), I8
+        ),
+        -positive(64, 8),
+    ),
     (
         lambda x: ao.choose_qparams_affine(
             x, "SYMMETRIC_NO_CLIPPING_ERR", [1, 4], I8, -8, 7, keepdim=True

@@ -23,6 +23,7 @@ from sardonyx._translate.symbolic_functions import add_registered, change_above
 from sardonyx._translate.translators import Translators
 
 from .fallback import convert_or_decompose
+from .inner_tensors import with_inner_tensors
 from .options import ConversionOptions, untimed
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ class _Conversion:
 
         if isinstance(live, ScriptProgram):
             return self._translated(self.options.on_step("read", live.read))
-        self.walked = live
+        self.walked = live = with_inner_tensors(live)
         names = dict(self.options.dim_names or {})
         with one_size_a_name(live, names) as names:
             walked = self.options.on_step(

@@ -412,7 +412,7 @@ def names_of_sizes(env: Any, symbols: Iterable[Any]) -> list[str]:
     return [s.name if isinstance(s.name, str) else s.name() for s in found]
 
 
-_SIZE_OF_INPUT = re.compile(r"L\['(?P<name>\w+)'\]\.size\(\)\[(?P<axis>\d+)\]")
+_SIZE_OF_INPUT = re.compile(r"L\['(?P<name>\w+)'\](?P<part>.*)\.size\(\)\[(?P<axis>\d+)\]")
 
 
 def named_relation(env: Any, relation: Any) -> str:
@@ -423,7 +423,9 @@ def named_relation(env: Any, relation: Any) -> str:
     for symbol in relation.free_symbols:
         for source in names_of_sizes(env, (symbol,)):
             if (found := _SIZE_OF_INPUT.fullmatch(source)) is not None:
-                names[symbol] = sympy.Symbol(f"{found['name']}.shape[{found['axis']}]")
+                names[symbol] = sympy.Symbol(
+                    f"{found['name']}{found['part']}.shape[{found['axis']}]"
+                )
                 break
     return str(relation.xreplace(names))
 

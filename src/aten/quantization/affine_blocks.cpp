@@ -112,7 +112,12 @@ Outputs quantize_affine(const Call& call, Emit& onnx) {
   const Value x = call.tensor("input");
   const Parameters p =
       parameters_of(call, onnx, x, bounded(call, "output_dtype", call.result_dtype()));
-  return {onnx.reshape(quantized(onnx, onnx.reshape(x, p.view), p.affine), x.shape())};
+  const Value viewed = onnx.reshape(x, p.view);
+  // The element that a computed scale comes from lies halfway between two integers (SYMMETRIC
+  // divides by 127.5), where the last bit decides.
+  const Value q = p.affine.scale.is_constant() ? quantized(onnx, viewed, p.affine)
+                                               : quantized_by_reciprocal(onnx, viewed, p.affine);
+  return {onnx.reshape(q, x.shape())};
 }
 
 Outputs dequantize_affine(const Call& call, Emit& onnx) {

@@ -108,6 +108,10 @@ Value quantized(Emit& onnx, Value x, const Affine& affine) {
     return onnx.clip(q, onnx.scalar(affine.least, affine.dtype),
                      onnx.scalar(affine.most, affine.dtype));
   }
+  return quantized_by_reciprocal(onnx, x, affine);
+}
+
+Value quantized_by_reciprocal(Emit& onnx, Value x, const Affine& affine) {
   const Shape shape = x.shape();
   const auto [split, parameters] = split_blocks(onnx, x, affine);
   Value q = scaled_and_rounded(onnx, split, parameters);

@@ -27,6 +27,8 @@ double most_of(DType dtype);
 
 // x quantized; QuantizeLinear where the target has it for the dtype and the scales' shape.
 Value quantized(Emit& onnx, Value x, const Affine& affine);
+// The same to the last bit of PyTorch's x * (1 / scale), for which QuantizeLinear divides.
+Value quantized_by_reciprocal(Emit& onnx, Value x, const Affine& affine);
 // q as `dtype`; DequantizeLinear likewise.
 Value dequantized(Emit& onnx, Value q, const Affine& affine, DType dtype);
 

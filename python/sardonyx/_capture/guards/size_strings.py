@@ -16,7 +16,7 @@ from sardonyx._capture.source_location import parsed
 # Functions that show a string to people, by the last part of their names.
 _SHOWING = frozenset({
     *("print", "warn", "warning", "warning_once", "debug", "info", "info_once", "error"),
-    *("exception", "critical", "log", "write", "record_function"),
+    *("exception", "critical", "log", "write", "record_function", "_assert", "_check"),
 })  # fmt: skip
 # Functions that make a number of a string.
 _COUNTING = frozenset({"len", "int", "float", "ord", "hash"})

@@ -38,13 +38,17 @@ def _kept(value: Any) -> Any:
 @contextmanager
 def module_kept_on_error(model: torch.nn.Module) -> Iterator[None]:
     """Within it, what the model assigns to attributes of its modules, and to settings of PyTorch,
-    is undone where an error ends it: torch.export undoes it where it succeeds alone."""
+    is undone where an error ends it. torch.export undoes it where it succeeds, but for a buffer
+    that the model registers anew, which is a fake tensor then."""
     put_back = _state_of(model)
+    was_fake = _has_fakes(model)
     try:
         yield
     except BaseException:
         put_back()
         raise
+    if not was_fake and _has_fakes(model):
+        put_back()
 
 
 @contextmanager
@@ -56,6 +60,13 @@ def module_kept(model: torch.nn.Module) -> Iterator[None]:
         yield
     finally:
         put_back()
+
+
+def _has_fakes(model: torch.nn.Module) -> bool:
+    from sardonyx._torch_private import fake_tensors
+
+    values = (*model.parameters(), *model.buffers())
+    return any(isinstance(each, fake_tensors.FakeTensor) for each in values)
 
 
 def _state_of(model: torch.nn.Module) -> Callable[[], None]:

@@ -12,6 +12,7 @@ import functools
 import itertools
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
@@ -194,9 +195,14 @@ def _signature(node: torch.fx.Node) -> Any:
 
 
 def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
-    """Whether the results have other sizes than the program says, or are fewer or more."""
+    """Whether the results that are read have other sizes than the program says, or all are fewer
+    or more.
+
+    Those that nothing reads may be of other sizes on each device: the bags of an EmbeddingBag.
+    """
     operator: Any = node.target
-    captured = [number_at(expression_of(size), sizes) for size in _sizes(node.meta.get("val"))]
+    given = _read_results(node, node.meta.get("val"))
+    captured = [number_at(expression_of(size), sizes) for size in _sizes(given)]
     arguments = _with_values((node.args, node.kwargs))
     try:
         try:
@@ -207,7 +213,17 @@ def _differs(node: torch.fx.Node, sizes: Mapping[Any, int]) -> bool:
         return False
     if not captured or any(size is None or size < 0 for size in captured):
         return False  # the program does not run at such sizes
-    return list(_sizes(results)) != captured
+    return list(_sizes(_read_results(node, results))) != captured
+
+
+def _read_results(node: torch.fx.Node, results: Any) -> Any:
+    """Those of several results that the program reads, and how many there are of all."""
+    if not isinstance(results, (list, tuple)):
+        return results
+    if any(user.target is not getitem for user in node.users):
+        return results
+    read = {user.args[1] for user in node.users if user.users}
+    return [len(results), *(each for place, each in enumerate(results) if place in read)]
 
 
 def _called(operator: Any, arguments: Any, sizes: Mapping[Any, int], device: str) -> Any:

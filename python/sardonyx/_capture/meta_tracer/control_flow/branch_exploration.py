@@ -16,7 +16,10 @@ import torch
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.guards.assertions import asking_of_data, note_of_check
 from sardonyx._capture.guards.guards import note_of_branch
-from sardonyx._capture.meta_tracer.control_flow.size_branches import SizeBranches
+from sardonyx._capture.meta_tracer.control_flow.size_branches import (
+    ImpossibleWayError,
+    SizeBranches,
+)
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.isolation.side_effects import kept, output_suppressed
 from sardonyx._capture.meta_tracer.symbolic.relations import denied
@@ -163,6 +166,11 @@ class BranchExplorer:
         from."""
         try:
             return run()
+        except ImpossibleWayError as error:
+            if not self._forks:
+                raise
+            error.answered()
+            is_declined = False
         except DeclinedError as error:
             if not self._may_leave_out(error):
                 raise

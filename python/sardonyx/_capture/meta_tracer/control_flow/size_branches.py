@@ -18,6 +18,7 @@ from sardonyx._capture.guards.guards import frame_asking, frame_of_model
 from sardonyx._capture.guards.irrelevant_guards import is_immaterial
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.meta.immaterial_questions import may_be_immaterial
+from sardonyx._capture.meta_tracer.symbolic.equations import contradict
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes, fixes_sizes
 from sardonyx._capture.meta_tracer.symbolic.size_samples import Condition, SizeSamples, truth_at
 from sardonyx._capture.meta_tracer.symbolic.size_tables import Row, outcomes
@@ -30,6 +31,13 @@ from .if_conversion import IfConversion
 
 # A loop that asks the same of sizes so often does not end for some of them.
 _MAX_ASKED = 1000
+
+
+class ImpossibleWayError(DeclinedError):
+    """No sizes lead to where the run is: PyTorch raises for all that take the last branch so."""
+
+    def __init__(self) -> None:
+        super().__init__("no sizes lead here")
 
 
 class SizeBranches:
@@ -157,6 +165,8 @@ class SizeBranches:
         if fallback is None and may_be_immaterial(expression):
             fallback = truth_at(expression, self._example)
         if fallback is None:
+            if contradict(self._conditions()):
+                raise ImpossibleWayError
             raise DeclinedError(f"behind a branch on sizes, PyTorch asks for {expression}")
         return _as_sympy(fallback)
 

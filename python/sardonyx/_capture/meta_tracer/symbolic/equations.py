@@ -1,9 +1,10 @@
-"""Sizes that satisfy equations, of any that do not: one size of each is computed of the others."""
+"""Equations of sizes, solved for one size each: sizes that satisfy them, made of any that do not;
+and whether conditions contradict each other."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .size_tables import SizeTable, integers_of
@@ -32,6 +33,35 @@ def solutions(equations: tuple[Any, ...]) -> Mapping[Any, Any]:
         return known
     symbol, size = found
     return {**{each: of.xreplace({symbol: size}) for each, of in known.items()}, symbol: size}
+
+
+def equations_of(conditions: Iterable[tuple[Any, bool]]) -> tuple[Any, ...]:
+    """Those among relations that hold or do not."""
+    import sympy
+
+    kinds = {True: sympy.Equality, False: sympy.Unequality}
+    return tuple(relation for relation, truth in conditions if isinstance(relation, kinds[truth]))
+
+
+def contradict(conditions: Iterable[tuple[Any, bool]]) -> bool:
+    """Whether it is seen that no sizes satisfy all of these relations, which hold or do not: with
+    equal sizes put in, one of them denies another."""
+    import sympy
+
+    known: dict[Any, bool] = {}
+    conditions = list(conditions)
+    equal = dict(solutions(equations_of(conditions)))
+    for given, truth in conditions:
+        relation = given.xreplace(equal)
+        if isinstance(relation, sympy.Unequality):
+            relation, truth = sympy.Eq(*relation.args), not truth
+        if isinstance(relation, sympy.Equality):
+            relation = sympy.expand(relation.lhs - relation.rhs)
+        if relation in (sympy.true, sympy.false) and bool(relation) is not truth:
+            return True
+        if known.setdefault(relation, truth) is not truth:
+            return True
+    return False
 
 
 def _solved(difference: Any) -> tuple[Any, Any] | None:

@@ -18,7 +18,7 @@ from sardonyx._capture.meta_tracer.fallback import TooManyQuestionsError
 from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
 from sardonyx._torch_private import sizes as torch_sizes
 
-from .equations import with_equations_solved
+from .equations import equations_of, with_equations_solved
 from .relations import at_sizes, numbers_of
 from .size_tables import Column, Row, SizeTable, one_value, outcomes, truth_of
 
@@ -133,7 +133,7 @@ class SizeSamples:
         itself alone, and those that are sums of others follow from them."""
         apart = self._independent(conditions, tried)
         rows = SizeTable.joined([tried, apart])
-        if equations := _equations(conditions):
+        if equations := equations_of(conditions):
             solved = with_equations_solved(rows, equations)
             return self._that_satisfy(conditions, SizeTable.joined([apart, self._possible(solved)]))
         return self._that_satisfy(conditions, apart)
@@ -421,15 +421,6 @@ def _near_numbers(relation: Any) -> frozenset[int]:
     made = (size for a, b in pairs for size in (a + b, abs(a - b), a * b, a * (b + 1)))
     found = atoms.union(size for size in made if size < _MAX_MADE)
     return frozenset(each + step for each in found for step in (-1, 0, 1))
-
-
-def _equations(conditions: Iterable[Condition]) -> tuple[Any, ...]:
-    import sympy
-
-    kinds = {True: sympy.Equality, False: sympy.Unequality}
-    return tuple(
-        each.relation for each in conditions if isinstance(each.relation, kinds[each.truth])
-    )
 
 
 def _connected(conditions: Sequence[Condition], symbols: Iterable[Any]) -> list[Condition]:

@@ -409,7 +409,7 @@ class FunctionObserver(modes.FunctionMode):
             _mark_read(args[0])
         if func is torch.Tensor.__len__:
             check_length(args[0])
-        if func is torch.as_tensor and _holds_sizes(args[:1]):
+        if func is torch.as_tensor and _is_of_sizes(args[:1]):
             func = torch.tensor  # which keeps them symbolic, and gives the same
         if func is torch.Tensor.tolist:
             return _listed(args[0])
@@ -429,10 +429,10 @@ def _mark_read(tensor: Any) -> None:
         tensor.made_by.meta[SIZES_READ] = True
 
 
-def _holds_sizes(value: Any) -> bool:
+def _is_of_sizes(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
-        return any(map(_holds_sizes, value))
-    return isinstance(value, torch.SymInt)
+        return any(map(_is_of_sizes, value))
+    return isinstance(value, (torch.SymInt, torch.SymFloat))
 
 
 def _listed(tensor: torch.Tensor) -> Any:
