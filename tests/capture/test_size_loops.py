@@ -170,6 +170,14 @@ def visits_what_data_choose(x):
     return sums.view(rows.shape)
 
 
+def runs_once(x):
+    # For sizes of 2 and more, PyTorch takes this count for 1, and the only index for 0.
+    y = x * 2
+    for i in range(-(-(x.shape[1] // max(x.shape[1], 1)) // 5) % 3):
+        y = y.flip(0) + i
+    return y
+
+
 LOOPS = {
     each.__name__: each
     for each in (
@@ -189,6 +197,7 @@ LOOPS = {
         collects_parts,
         collects_in_a_loop,
         visits_what_data_choose,
+        runs_once,
     )
 }
 

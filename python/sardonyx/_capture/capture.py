@@ -437,6 +437,7 @@ def _quick_attempt(
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
     from .meta_tracer.entry.capture import quick_capture
     from .patches.number_ranges import ranges_of_sizes
+    from .patches.numpy_functions import numpy_of_sizes
     from .patches.size_loops import loops_as_functions
     from .patches.symbolic_math import real_sizes
 
@@ -458,6 +459,7 @@ def _quick_attempt(
         heard = guards.heard(are_bounds_asked=True)
         ranges = ranges_of_sizes(model)
         noticed = iterations.noticed()
+        patches.enter_context(numpy_of_sizes(model))
         with heard, assertions.passed(), watching, ranges, real, unmarked, noticed:
             program: Any = quick_capture(
                 model,
