@@ -439,6 +439,7 @@ def _quick_attempt(
     from .patches.number_ranges import ranges_of_sizes
     from .patches.numpy_functions import numpy_of_sizes
     from .patches.size_loops import loops_as_functions
+    from .patches.symbolic_int_calls import sizes_are_ints
     from .patches.symbolic_math import real_sizes
 
     def by_torch() -> ExportedProgram:
@@ -460,6 +461,7 @@ def _quick_attempt(
         ranges = ranges_of_sizes(model)
         noticed = iterations.noticed()
         patches.enter_context(numpy_of_sizes(model))
+        patches.enter_context(sizes_are_ints(model))
         with heard, assertions.passed(), watching, ranges, real, unmarked, noticed:
             program: Any = quick_capture(
                 model,
