@@ -44,7 +44,7 @@ class SizeLoops:
         collected: Sequence[str],
     ) -> State:
         """What the variables of `before` hold behind the loop, and what was `collected`."""
-        self.are_any = True
+        self.are_any = self._branches.meets_loops = True
         result: State = self._recorder.calls.result(
             _LOOP, lambda: self._recorded(over, body, before, collected)
         )
