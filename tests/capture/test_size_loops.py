@@ -170,6 +170,14 @@ def visits_what_data_choose(x):
     return sums.view(rows.shape)
 
 
+def runs_once(x):
+    # For sizes of 2 and more, PyTorch takes this count for 1, and the only index for 0.
+    y = x * 2
+    for i in range(-(-(x.shape[1] // max(x.shape[1], 1)) // 5) % 3):
+        y = y.flip(0) + i
+    return y
+
+
 LOOPS = {
     each.__name__: each
     for each in (
@@ -189,6 +197,7 @@ LOOPS = {
         collects_parts,
         collects_in_a_loop,
         visits_what_data_choose,
+        runs_once,
     )
 }
 
@@ -310,3 +319,35 @@ def test_the_loops_code_is_put_back():
     exported(Loop(writes_rows))
     assert writes_rows.__code__ is before
     assert not any(name.startswith("__sardonyx") for name in writes_rows.__globals__)
+
+
+def other_number_of_results(x):
+    if x.shape[0] % 2 == 0:
+        return (x * 3,)
+    for _ in range(min(x.shape[0] ** 2, 3)):
+        y = x.view(x.shape[0], -1)
+    return y, x + 1
+
+
+def set_in_the_loop_of_the_other_side(x):
+    if x.shape[0] % 2 == 1:
+        y = x
+        for i in range(x.shape[0]):
+            y = y * 2 + i
+        return y
+    for i in range(x.shape[1]):
+        z = x * 3 + i
+    return z
+
+
+@pytest.mark.parametrize("function", [other_number_of_results, set_in_the_loop_of_the_other_side])
+def test_a_variable_of_a_loop_that_may_have_no_runs_leaves_out_no_side(function):
+    # The capture raises behind such a loop where eager PyTorch goes on.
+    dims = {0: Dim.AUTO, 1: Dim.AUTO}
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"shape\[0\]|dimension 0"):
+        program = sardonyx.export(Loop(function), (torch.randn(5, 4),), dynamic_shapes=(dims,))
+    x = torch.randn(5, 4)
+    wanted = Loop(function)(x)
+    results = wanted if isinstance(wanted, tuple) else (wanted,)
+    for one, other in zip(program(x), results, strict=True):
+        assert difference(one, other) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import numbers
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -83,3 +84,26 @@ def test_checkpoints_are_captured_with_sizes(length: int) -> None:
     assert not notes
     x = torch.ones(2, length)
     torch.testing.assert_close(torch.as_tensor(program(x)[0]), Longer()(x))
+
+
+def _doubled(size: Any) -> int:
+    if isinstance(size, (tuple, list)):
+        return int(size[0])
+    if isinstance(size, int) and not isinstance(size, (str, bool)):
+        return size * 2
+    return 1
+
+
+class Asks(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if isinstance(x.shape[1] / 2, float) and isinstance(x.shape[1], numbers.Number):
+            x = x + 1
+        return x * _doubled(x.shape[1])
+
+
+def test_sizes_are_instances_of_int() -> None:
+    program = _free(Asks())
+    assert not program.notes
+    for length in (5, 8, 13):
+        x = torch.rand(2, length)
+        torch.testing.assert_close(program(x)[0], Asks()(x))

@@ -96,3 +96,63 @@ def test_of_two_rows_and_more_it_is_right(made: Any) -> None:
     for n in (2, 5):
         y, x = torch.randn(n, 4), torch.randn(n, 4)
         assert difference(program(y, x)[0], Written(made)(y, x)) is None, n
+
+
+def in_a_branch(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    if x.sum() > 0:
+        z = y.T.contiguous()
+        y.add_(1)
+        return z * 3
+    return y.T * 1
+
+
+def written_in_a_branch(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    z = y.T.contiguous()
+    if x.sum() > 0:
+        y.add_(1)
+    else:
+        y.mul_(3)
+    return z
+
+
+def copy_written_in_a_branch(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    z = y.T.contiguous()
+    if x.sum() > 0:
+        z.add_(1)
+    else:
+        z.mul_(3)
+    return y
+
+
+def in_a_loop(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    for _ in range(x.shape[1]):
+        z = y.T.contiguous()
+        z.add_(1)
+    return y
+
+
+@pytest.mark.parametrize(
+    "made", [in_a_branch, written_in_a_branch, copy_written_in_a_branch, in_a_loop]
+)
+def test_bodies_of_branches_and_loops_are_looked_at(made: Callable[[Any, Any], Any]) -> None:
+    dims = {0: Dim.DYNAMIC, 1: Dim.DYNAMIC}
+    with WARNED:
+        sardonyx.export(Written(made), (Y, X), dynamic_shapes=(dims, dims))
+
+
+def copy_alone_in_a_branch(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    if x.sum() > 0:
+        z = y.T.contiguous()
+        z.add_(1)
+        return z * 3
+    return y.T * 1
+
+
+def test_a_copy_in_a_branch_that_nothing_else_reads_is_quiet() -> None:
+    dims = {0: Dim.DYNAMIC, 1: Dim.DYNAMIC}
+    model = Written(copy_alone_in_a_branch)
+    made = sardonyx.export(model, (Y, X), dynamic_shapes=(dims, dims))
+    for rows, columns in ((3, 4), (1, 4), (5, 1), (1, 1)):
+        for sign in (1, -1):
+            y, x = torch.randn(rows, columns), sign * torch.rand(rows, columns)
+            assert difference(made(y, x)[0], model(y, x)) is None

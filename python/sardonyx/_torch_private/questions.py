@@ -197,7 +197,9 @@ TRUTHS = Probe(
 
 
 @contextmanager
-def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
+def watching_truths(
+    on_answered: Callable[[Any, bool], None], on_counted: Callable[[Any], None]
+) -> Iterator[None]:
     """Within it, `on_answered` is called with each relation of sizes that Python asks the truth of,
     and the answer. What sympy knows of any positive number is such a relation, too, and the one by
     which it takes one of two sizes for the larger: `max(size, 1)`, a size for the amount of
@@ -238,6 +240,7 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
             number = count(node, *args, **kwargs)
             with TRUTHS.watching():
                 if node.expr.free_symbols:
+                    on_counted(node.expr)
                     on_answered(sympy.Eq(node.expr, number, evaluate=False), True)
             return number
 

@@ -514,6 +514,15 @@ def is_known(env: Any, relation: Any) -> bool:
     return known_answer(env, relation) is not None
 
 
+def is_fixed(size: Any) -> bool:
+    """Whether a SymInt is a number, or a symbol that has one value: PyTorch takes it for that."""
+    node = size.node
+    if node.expr.is_number:
+        return True
+    known = node.shape_env.var_to_range.get(node.expr)
+    return known is not None and bool(known.lower == known.upper)
+
+
 def bounds_of_expression(expression: Any, bounds: Mapping[Any, tuple[int, int]]) -> Any:
     """The least and the most that an integer of sizes may be, by the bounds of the sizes; None
     where nothing bounds it."""

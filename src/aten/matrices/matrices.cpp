@@ -12,16 +12,21 @@ Parts wide_matrix(const Call& call, Emit& onnx, std::string_view name) {
 Parts as_batch(Emit& onnx, const Parts& x) {
   const Shape& shape = x.real.shape();
   const Expr batch = symbolic::product(std::span(shape).first(shape.size() - 2));
+  const Shape wanted = {batch, shape[shape.size() - 2], shape[shape.size() - 1]};
   return each_part(x, [&](Value part) {
-    return onnx.reshape(part, {batch, shape[shape.size() - 2], shape[shape.size() - 1]});
+    return shape.size() == 2 ? onnx.unsqueeze(part, {0}) : onnx.reshape_of_any_size(part, wanted);
   });
 }
 
 Value as_result(const Call& call, Emit& onnx, const Parts& x, std::size_t output) {
   if (!call.uses_output(output)) return {};
   const DType dtype = call.result_dtype(output);
+  const Shape& wanted = call.result_shape(output);
   const auto fitted = [&](Value part) {
-    return onnx.reshape(onnx.cast(part, base::real_of(dtype)), call.result_shape(output));
+    const Value typed = onnx.cast(part, base::real_of(dtype));
+    const bool is_one = typed.rank() == static_cast<std::int64_t>(wanted.size()) + 1;
+    if (is_one && typed.dim(0).is(1)) return onnx.squeeze(typed, {0});
+    return onnx.reshape_of_any_size(typed, wanted);
   };
   const ComplexMath math(onnx);
   return joined(onnx,
@@ -133,6 +138,10 @@ Looped repeat(Emit& onnx, Value count, const State& start,
   looped.last = gathered(found, at, start);
   looped.each = gathered(found, at, made.out);
   return looped;
+}
+
+Value by_batch(Emit& onnx, Value steps, const Shape& shape) {
+  return onnx.reshape_of_any_size(onnx.swap_axes(steps, 0, 1), shape);
 }
 
 }  // namespace sardonyx::aten

@@ -41,4 +41,8 @@ struct Stepped {
 Looped repeat(Emit& onnx, Value count, const State& start,
               const std::function<Stepped(Value k, const State& state)>& step);
 
+// What the steps hand out, [count, batch], as [batch, count]. Runtimes may give [0, 0] where there
+// is no step.
+Value by_batch(Emit& onnx, Value steps, const Shape& shape);
+
 }  // namespace sardonyx::aten

@@ -74,9 +74,9 @@ Reflections householder(Emit& onnx, const Parts& a) {
         return Stepped{{packed}, {h.tau}, {}};
       });
   const Parts tau = each_part(found.each[0], [&](Value part) {
-    const Value by_batch = onnx.swap_axes(part, 0, 1);
-    Emit::set_type(by_batch, part.dtype(), {batch, symbolic::min(m, n)});
-    return by_batch;
+    const Value moved = by_batch(onnx, part, Shape{batch, symbolic::min(m, n)});
+    Emit::set_type(moved, part.dtype(), {batch, symbolic::min(m, n)});
+    return moved;
   });
   return {found.last[0], tau};
 }

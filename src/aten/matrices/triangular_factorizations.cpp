@@ -72,7 +72,8 @@ Lu lu_factors(Emit& onnx, const Parts& a) {
         const Parts packed = math.where(place, stretched(onnx, factor, 2), reduced);
         return Stepped{{packed, {next_order, {}}}, {{p, {}}}, {}};
       });
-  const Value pivots = onnx.swap_axes(onnx.squeeze(found.each[0].real, {2}), 0, 1);
+  const Value pivots =
+      by_batch(onnx, onnx.squeeze(found.each[0].real, {2}), Shape{batch, symbolic::min(m, n)});
   Emit::set_type(pivots, DType::kInt64, {batch, symbolic::min(m, n)});
   return {found.last[0], pivots, found.last[1].real};
 }

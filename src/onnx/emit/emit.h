@@ -111,6 +111,8 @@ class Emit : public Operators {
   using Operators::unsqueeze;
   Value reshape(Value x, std::span<const Expr> shape);
   Value reshape(Value x, std::initializer_list<Expr> shape);
+  // The same, also where any of the sizes is 0: all of them are read.
+  Value reshape_of_any_size(Value x, std::span<const Expr> shape);
   // To the shape of another value, which is read from it where constants cannot say it.
   Value reshape_like(Value x, Value like);
   Value expand(Value x, std::span<const Expr> shape);  // to exactly this shape (broadcasting)

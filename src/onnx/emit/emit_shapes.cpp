@@ -102,6 +102,8 @@ ReshapePlan plan_reshape(const Shape& from, std::span<const Expr> shape) {
   return plan;
 }
 
+bool may_be_any(Expr size) { return !size.is_constant() && !symbolic::certainly_positive(size); }
+
 }  // namespace
 
 Value Emit::reshape(Value x, std::span<const Expr> shape) {
@@ -121,6 +123,14 @@ Value Emit::reshape(Value x, std::span<const Expr> shape) {
 
 Value Emit::reshape(Value x, std::initializer_list<Expr> shape) {
   return reshape(x, std::span(shape.begin(), shape.size()));
+}
+
+Value Emit::reshape_of_any_size(Value x, std::span<const Expr> shape) {
+  if (x.has_rank() && same_shape(x.shape(), shape)) return x;
+  if (!std::ranges::any_of(shape, may_be_any)) return reshape(x, shape);
+  const Value y = Operators::reshape(x, sizes(shape), {.allowzero = 1});
+  if (!y.is_constant()) set_type(y, x.dtype(), Shape(shape.begin(), shape.end()));
+  return y;
 }
 
 Value Emit::reshape_like(Value x, Value like) {

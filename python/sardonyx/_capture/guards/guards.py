@@ -66,6 +66,7 @@ class SizeGuards:
         # The sizes for which the answer is another.
         self._of_few: dict[tuple[Any, Place], tuple[_Few, ...]] = {}
         self._strings: dict[Place, tuple[Any, bool]] = {}  # of sizes; whether a number follows
+        self._counted: set[Any] = set()  # what Python takes for a number
         # Who asks for them, by symbol; in captures with the bounds that PyTorch suggests, nobody.
         self._bounds: dict[str, str] = {}
         self._questions: dict[str, list[Any]] = {}  # of the model's own code, by symbol
@@ -91,11 +92,12 @@ class SizeGuards:
         self._by_operators.clear()
         self._of_few.clear()
         self._strings.clear()
+        self._counted.clear()
         self.by_model = self.are_any = False
         with (
             torch_questions.watching_questions(self._hear, self._hear_assertion),
             torch_questions.watching_checks(self._hear_check),
-            torch_questions.watching_truths(self._hear_of_few),
+            torch_questions.watching_truths(self._hear_of_few, self._counted.add),
             watched_conditions(None if self.keeps_conditions else self._hear_of_few),
             watched_strings(self._hear_string),
         ):
@@ -177,8 +179,12 @@ class SizeGuards:
 
     @property
     def relate_many(self) -> bool:
-        """Whether the model's own code asks a question that relates many sizes."""
-        return any(relates_many(relation) for relation, _ in self._asked)
+        """Whether the model's own code asks a question that relates many sizes. What it takes for
+        a number, as in `int(math.prod(x.shape))`, may stay a size."""
+        return any(
+            relates_many(relation) and self._counted.isdisjoint(relation.args)
+            for relation, _ in self._asked
+        )
 
     def equations(self) -> list[tuple[Any, Any]]:
         """Those of sizes that are equal, each with PyTorch's environment of sizes."""

@@ -58,3 +58,32 @@ def _float(*args: Any) -> Any:
     if len(args) == 1 and isinstance(args[0], (torch.SymInt, torch.SymFloat)):
         return torch.sym_float(args[0])
     return float(*args)
+
+
+@contextmanager
+def sizes_are_ints(model: torch.nn.Module) -> Iterator[None]:
+    """Within it, `isinstance(x.shape[0], int)` is true in the code of the model's modules, as it is
+    in eager PyTorch: a symbolic size is no `int`."""
+    functions = [each for each in functions_of(model) if _may_ask_for_ints(each.__code__)]
+    if not functions:
+        yield
+        return
+    with calling_others(functions, {"isinstance": _is_instance}):
+        yield
+
+
+_NUMBERS = frozenset({"int", "float", "Number", "Real", "Integral"})
+
+
+def _may_ask_for_ints(code: types.CodeType) -> bool:
+    inner = (each for each in code.co_consts if isinstance(each, types.CodeType))
+    is_asking = "isinstance" in code.co_names and not _NUMBERS.isdisjoint(code.co_names)
+    return is_asking or any(map(_may_ask_for_ints, inner))
+
+
+def _is_instance(value: Any, kinds: Any) -> bool:
+    """Python's `isinstance`, but for sizes, which are numbers of Python's too."""
+    if isinstance(value, kinds):
+        return True
+    number = {torch.SymInt: int, torch.SymFloat: float}.get(type(value))
+    return number is not None and issubclass(number, kinds)

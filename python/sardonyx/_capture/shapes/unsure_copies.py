@@ -3,15 +3,15 @@ so that a write to `y` shows in it. The program has what the example's sizes mak
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
-from sardonyx._capture.meta_tracer.meta.aliases import is_unaffected, roots, way_back, written
-from sardonyx._torch_private.operators import is_overload, schema_of
+from sardonyx._capture.meta_tracer.meta.aliases import is_unaffected, roots, way_back
 
 from .dim_names import least_sizes
 from .dim_spec import Leaf
+from .memory_regions import MemoryRegion, Write
 from .node_warnings import warning_of
 from .sampled_sizes import expression_of, sampled_sizes, values_at
 
@@ -24,60 +24,54 @@ _MAX_SYMBOLS = 4
 
 def unsure_copies(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
     """A warning (SX1015) for each line that makes such a tensor, where a write shows in it, or one
-    to it elsewhere."""
+    to it elsewhere; also within the bodies of branches and loops."""
     import torch
 
     aten = torch.ops.aten
     kinds = (aten.contiguous.default, aten.reshape.default, aten.flatten.using_ints)
-    writes = [node for node in program.graph.nodes if _is_write(node)]
     ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
     least: Mapping[str, int] | None = None
     found: dict[Any, Diagnostic] = {}
-    for node in program.graph.nodes if writes else ():
-        if node.target not in kinds or not any(_shows(node, write, program) for write in writes):
-            continue
-        least = least_sizes(program, leaves) if least is None else least
-        if _depends_on_sizes(node, ranges, least):
-            note = warning_of(
-                node,
-                str(node.target),
-                f"a tensor ({node.name}) is a copy or a view by the sizes, and its memory is "
-                "written to",
-                "the results for sizes of 1 may be wrong, where PyTorch makes a view",
-                "declare Dim('name', min=2), or make the copy by clone()",
-            )
-            found.setdefault((note.file, note.line), note)
+    for region in _regions(program):
+        writes = region.writes()
+        for node in region.graph.nodes if writes else ():
+            if node.target not in kinds or not any(_shows(node, each, region) for each in writes):
+                continue
+            least = least_sizes(program, leaves) if least is None else least
+            if _depends_on_sizes(node, ranges, least):
+                note = warning_of(
+                    node,
+                    str(node.target),
+                    f"a tensor ({node.name}) is a copy or a view by the sizes, and its memory is "
+                    "written to",
+                    "the results for sizes of 1 may be wrong, where PyTorch makes a view",
+                    "declare Dim('name', min=2), or make the copy by clone()",
+                )
+                found.setdefault((note.file, note.line), note)
     return list(found.values())
 
 
-def _is_write(node: torch.fx.Node) -> bool:
-    return is_overload(node.target) and schema_of(node.target).is_mutable
-
-
-def _shows(copy: torch.fx.Node, write: torch.fx.Node, program: ExportedProgram) -> bool:
-    """Whether it matters to a write if the tensor is a copy."""
-    import torch
+def _regions(program: ExportedProgram) -> Iterator[MemoryRegion]:
     from torch.export.graph_signature import InputKind
 
-    targets: list[torch.fx.Node] = []
-    torch.fx.map_arg(list(written(write.target, write.args, write.kwargs)), targets.append)
-    own = roots(copy)
-    if not any(own & roots(target) for target in targets) or is_unaffected(copy, write):
-        return False
-    if not any(copy in way_back(target) for target in targets):
-        return True
-    # The write goes to the copy: it shows in what else lies in the memory and is read behind it.
     specs = program.graph_signature.input_specs
     buffers = {spec.arg.name for spec in specs if spec.kind is InputKind.BUFFER}
-    if any(root.name in buffers for root in own):
+    waiting = [MemoryRegion(program.graph, buffers)]
+    while waiting:
+        region = waiting.pop()
+        yield region
+        waiting += region.bodies()
+
+
+def _shows(copy: torch.fx.Node, write: Write, region: MemoryRegion) -> bool:
+    """Whether it matters to a write if the tensor is a copy."""
+    own = roots(copy)
+    if not any(own & roots(target) for target in write.targets) or is_unaffected(copy, write.node):
+        return False
+    if not any(copy in way_back(target) for target in write.targets):
         return True
-    order = {node: place for place, node in enumerate(program.graph.nodes)}
-    return any(
-        own & roots(source) and copy not in way_back(source)
-        for reader in program.graph.nodes
-        if order[reader] > order[write]
-        for source in reader.all_input_nodes
-    )
+    # The write goes to the copy: it shows in what else lies in the memory and is read behind it.
+    return region.is_read_after(write.node, own, copy)
 
 
 def _depends_on_sizes(

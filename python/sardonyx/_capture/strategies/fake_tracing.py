@@ -257,7 +257,9 @@ class _Attempts:
     def _once(self, size_branches: bool, stops_at_ifs: bool, size_loops: bool) -> Traced:
         from sardonyx._capture.meta_tracer.entry.capture import quick_capture
         from sardonyx._capture.patches.number_ranges import ranges_of_sizes
+        from sardonyx._capture.patches.numpy_functions import numpy_of_sizes
         from sardonyx._capture.patches.size_loops import loops_as_functions
+        from sardonyx._capture.patches.symbolic_int_calls import sizes_are_ints
         from sardonyx._capture.patches.symbolic_math import real_sizes
 
         request, guards = self.request, self.guards
@@ -281,6 +283,8 @@ class _Attempts:
                 assertions.passed(),
                 torch_questions.watching_sizes(places.keep),
                 ranges_of_sizes(model),
+                numpy_of_sizes(model),
+                sizes_are_ints(model),
                 real,
                 tensors_unmarked(request.inputs),
                 self.iterations.noticed(),

@@ -80,6 +80,7 @@ class BranchExplorer:
         self._runs = 1
         self._base = recorder.scopes.outermost  # the graph whose end branches run to
         self._places: dict[Place, str] = {}  # of branches on data, or on sizes
+        self.meets_loops = False  # over sizes, each of which is a loop of the program
         self._checks: dict[Place, None] = {}  # of those that decide whether the model raises
         # What has to be so of sizes, since the model raises for most others, though not for all.
         self._left_out: dict[Place, Any] = {}
@@ -177,7 +178,7 @@ class BranchExplorer:
             error.answered()
             is_declined = True
         except Exception as error:
-            if not self._forks or not is_raised_by_model(error):
+            if not self._forks or not is_raised_by_model(error) or self._is_of_capture(error):
                 raise
             is_declined = False
         fork = self._forks.pop()
@@ -195,6 +196,18 @@ class BranchExplorer:
                 self._checks.setdefault(fork.place)
         self._begin_anew(fork)
         return None
+
+    def _is_of_capture(self, error: Exception) -> bool:
+        """Whether the model itself need not raise there, and it is the capture that does: behind a
+        loop that may have no runs, a variable of its body is not set; and where sizes alone decide
+        the way, and the example's do so, eager PyTorch goes on."""
+        sizes = self._sizes
+        if self.meets_loops and isinstance(error, NameError):
+            return True
+        return sizes is not None and all(
+            each.of_sizes and sizes.is_of_example(each.relation, each.answer)
+            for each in self._path()
+        )
 
     def _may_leave_out(self, error: DeclinedError) -> bool:
         """Whether a way that is declined is one on several sizes that the example does not go: the

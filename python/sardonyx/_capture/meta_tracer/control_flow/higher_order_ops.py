@@ -175,6 +175,8 @@ def looped(
     number = recorder.fake_kernels.number
     if len(step.leaves) != len(carried) or len(going.leaves) != 1:
         raise DeclinedError("a loop carries something else than it gives")
+    if any(isinstance(each, torch.SymInt) and sizes.is_fixed(each) for each in carried):
+        raise DeclinedError("a loop whose body fixes a number that it carries")
     may_share = _may_share_memory(step)
     given = [_carried(*each) for each in zip(carried, step.leaves, strict=True)]
     given = [number() if isinstance(each, (int, torch.SymInt)) else each for each in given]

@@ -17,6 +17,7 @@ from sardonyx._capture.meta_tracer.tracer.tracer import Recorder
 from sardonyx._capture.patches.collected_rows import CollectedRows
 from sardonyx._capture.patches.size_loops import UNSET, Items, State
 from sardonyx._torch_private import operators, pytree
+from sardonyx._torch_private import sizes as torch_sizes
 
 from .branch_exploration import BranchExplorer
 from .closures import keeping_objects
@@ -43,7 +44,7 @@ class SizeLoops:
         collected: Sequence[str],
     ) -> State:
         """What the variables of `before` hold behind the loop, and what was `collected`."""
-        self.are_any = True
+        self.are_any = self._branches.meets_loops = True
         result: State = self._recorder.calls.result(
             _LOOP, lambda: self._recorded(over, body, before, collected)
         )
@@ -82,8 +83,8 @@ class SizeLoops:
         return {**{name: after[name] for name in before}, **rows.collected()}
 
     def _carried(self, before: Any) -> Any:
-        is_number = isinstance(before, (int, torch.SymInt))
-        return self._recorder.fake_kernels.number() if is_number else before
+        is_int = isinstance(before, (int, torch.SymInt))
+        return self._recorder.fake_kernels.number() if is_int else before
 
     def _step(
         self,
@@ -92,14 +93,19 @@ class SizeLoops:
         before: State,
         *,
         names: Sequence[str],
-        carried: Sequence[Any],
+        carried: list[Any],
         rebound: set[str],
         rows: Rows,
     ) -> TracedBody:
         """The body of the loop. `rebound` gets the names that have another object at its end."""
-        recorder, index = self._recorder, carried[0]
-        torch._check(index >= 0)
-        torch._check(index < over.count)
+        recorder = self._recorder
+        torch._check(carried[0] >= 0)
+        torch._check(carried[0] < over.count)
+        if torch_sizes.is_fixed(carried[0]):
+            # PyTorch takes a count that is 1 for sizes of 2 and more for 1, and the index for 0.
+            carried[0] = self._carried(0)
+            torch._check(carried[0] >= 0)
+        index = carried[0]
         around, recorder.calls = recorder.calls, CallHistory()
         try:
             with recorder.scopes.opened() as scope, keeping_objects(body, before):
