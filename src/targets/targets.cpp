@@ -158,7 +158,9 @@ std::span<const Target> targets() {
              .about = "Operators that the CUDA provider has kernels for, in the types that it has "
                       "them for (float16 and bfloat16 without casts), at the newest opset where "
                       "this holds for the model. ONNX Runtime runs the rest on the CPU, which "
-                      "`--explain` lists.",
+                      "`--explain` lists. Images keep their channels first: GroupNorm and NhwcConv "
+                      "of com.microsoft have them last, and only a GPU can tell where they are "
+                      "quicker with the Transposes that this takes.",
              .opset = 23,
              .releases = onnxruntime_cuda_releases(),
              .rules = onnxruntime_cuda_tables(),
