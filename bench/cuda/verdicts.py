@@ -69,7 +69,7 @@ def _of_architectures(records: dict[str, Record]) -> Iterator[Verdict]:
         found = {name: each[precision] for name, each in records.items() if precision in each}
         if not found:
             continue
-        wrong = [name for name, each in found.items() if each["result"] == "wrong"]
+        wrong = [name for name, each in found.items() if each["result"] in ("wrong", "failed")]
         lacking = [name for name, each in found.items() if each.get("left")]
         right = sum(each["result"] == "right" for each in found.values())
         what = f"architectures, {precision}"
