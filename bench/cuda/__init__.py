@@ -13,4 +13,9 @@ Ours with fixed sizes is one CUDA graph, next to torch.compile's reduce-overhead
 dynamic sizes, compares them with eager PyTorch and counts what is on the CPU.
 
 The decoder is a folder for onnxruntime-genai, next to that of its model builder.
+
+A GPU that is lent for half an hour: `make bench-cuda ARGS="--results build/cuda.json --minutes 9"`
+measures all of it, what matters most first: the models in float16, the decoder, 57 architectures in
+float32 and float16, the other precisions. What is done is in the file; the same command goes on
+with the rest, and ends with a table of what models on a GPU are to show, and whether they do.
 """

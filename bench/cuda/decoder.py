@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import onnx
 import sardonyx.hf
 from bench.llm.models import make_checkpoint
 
+from .results import Record, Results
 from .timing import missing
 
 _TURNS = Path(__file__).resolve().parents[1] / "llm" / "turns.py"
@@ -32,37 +34,53 @@ def _builders(checkpoint: Path, out: Path, precision: str, peer: str) -> str:
     return "" if run.returncode == 0 else run.stderr.strip().splitlines()[-1][:80]
 
 
-def compare(folder: Path, *, small: bool, peer: str) -> None:
+def compare(folder: Path, results: Results, *, small: bool, peer: str) -> None:
+    if not Path(peer).exists():
+        peer = sys.executable
     checkpoint = folder / "checkpoint"
-    make_checkpoint("llama", checkpoint, small=small)
     print("\n| decoder | maker | nodes | prompt, ms | a token, ms |\n|---|---|---|---|---|")
-    for precision, wanted in _PRECISIONS.items():
-        made, problems = {}, {}
-        for maker in ("sardonyx", "model builder"):
-            out = folder / f"{maker.split()[0]}-{precision}"
-            if maker == "sardonyx":
-                sardonyx.hf.export(
-                    checkpoint, out, runtime="onnxruntime-genai", provider="cuda", precision=wanted
-                )
-                problem = ""
-            else:
-                problem = _builders(checkpoint, out, precision, peer)
-            problems[maker] = problem
-            if not problem:
-                made[maker] = out
-        times = {} if missing() else _times(list(made.values()), peer)
-        for maker, problem in problems.items():
-            if problem:
-                print(f"| llama {precision} | {maker} | {problem} | | |")
-                continue
-            nodes = len(onnx.load(made[maker] / "model.onnx", load_external_data=False).graph.node)
-            found = times.get(str(made[maker]))
-            cells = f"{found['prompt']:.2f} | {found['token']:.2f}" if found else "– | –"
-            print(f"| llama {precision} | {maker} | {nodes} | {cells} |", flush=True)
+    for precision in _PRECISIONS:
+        make = partial(_record, folder, checkpoint, precision, small, peer)
+        record = results.of(f"decoder/{precision}", make)
+        for maker, each in (record or {}).items():
+            cells = f"{each['nodes']} | " if "nodes" in each else f"{each['problem']} | "
+            cells += " | ".join(
+                f"{each[what]:.2f}" if what in each else "–" for what in ("prompt", "token")
+            )
+            print(f"| llama {precision} | {maker} | {cells} |", flush=True)
+
+
+def _record(folder: Path, checkpoint: Path, precision: str, small: bool, peer: str) -> Record:
+    """Of each maker: nodes and milliseconds, or what is wrong."""
+    if not checkpoint.exists():
+        make_checkpoint("llama", checkpoint, small=small)
+    record: Record = {}
+    made: dict[str, Path] = {}
+    for maker in ("sardonyx", "model builder"):
+        out = folder / f"{maker.split()[0]}-{precision}"
+        problem = ""
+        if maker == "sardonyx":
+            sardonyx.hf.export(
+                checkpoint, out, runtime="onnxruntime-genai", provider="cuda",
+                precision=_PRECISIONS[precision],
+            )  # fmt: skip
+        else:
+            problem = _builders(checkpoint, out, precision, peer)
+        if problem:
+            record[maker] = {"problem": problem}
+            continue
+        made[maker] = out
+        graph = onnx.load(out / "model.onnx", load_external_data=False).graph
+        record[maker] = {"nodes": len(graph.node)}
+    times = {} if missing() else _times(list(made.values()), peer)
+    for maker, out in made.items():
+        found = times.get(str(out), {})
+        record[maker] |= {what: found[what] for what in ("prompt", "token") if what in found}
+    return record
 
 
 def _times(folders: list[Path], peer: str) -> dict[str, Any]:
-    command = [peer if Path(peer).exists() else sys.executable, str(_TURNS), "512", "32", "5"]
+    command = [peer, str(_TURNS), "512", "32", "5"]
     run = subprocess.run(
         [*command, *map(str, folders)], capture_output=True, text=True, check=False
     )

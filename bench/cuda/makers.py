@@ -13,6 +13,7 @@ import torch
 
 import sardonyx
 
+from . import verdicts
 from .models import Subject
 
 PRECISIONS = ("fp32", "fp16", "bf16", "int4")
@@ -84,8 +85,8 @@ def in_type(inputs: dict[str, torch.Tensor], dtype: torch.dtype) -> dict[str, to
 
 
 MAKERS: dict[str, Callable[[Subject, str, Path], None]] = {
-    "sardonyx": ours,
-    "sardonyx, standard 23": standard,
+    verdicts.OURS: ours,
+    verdicts.STANDARD: standard,
     "torch.onnx": torch_onnx,
     "ORT's optimizer": optimizer,
 }

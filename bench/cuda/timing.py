@@ -68,7 +68,7 @@ def bound(
     return run
 
 
-def answers(model: bytes, feeds: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+def answers(model: str | bytes, feeds: dict[str, torch.Tensor]) -> list[torch.Tensor]:
     """Of a model on the GPU, on the CPU."""
     running = session(model)
     given = {each.name: feeds[each.name].numpy() for each in running.get_inputs()}

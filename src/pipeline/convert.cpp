@@ -150,7 +150,7 @@ std::unique_ptr<onnx::Model> convert_to(const targets::Target& target,
                                         const aten::NamedValues& shown,
                                         std::vector<Diagnostic>& notes) {
   if (options.opset) check_opset(*options.opset);
-  check(options.precision);
+  check(options.precision, target);
   std::int64_t opset = opset_for(options.precision, target, options.opset, target.opset);
   try {
     return convert_at(opset, target, program, options, custom, shown, notes);

@@ -93,7 +93,7 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
   if (runtime.empty()) runtime = targets::targets().front().name;
   const targets::Target& target = target_of(runtime);
   if (options.opset) check_opset(*options.opset);
-  check(options.precision);
+  check(options.precision, target);
   // What a file is wrong in anyway is no question of its sizes.
   std::vector<onnx::TypeConflict> conflicts;
   if (!options.dims.fixed.empty()) conflicts = onnx::infer_types(inner);

@@ -97,7 +97,7 @@ precision::Report change(onnx::Model& model, const PrecisionOptions& options,
 
 }  // namespace
 
-void check(const PrecisionOptions& options) {
+void check(const PrecisionOptions& options, const targets::Target& target) {
   if (options.to.empty()) return;
   const Types types = types_of(options);
   const bool is_known =
@@ -109,6 +109,9 @@ void check(const PrecisionOptions& options) {
   for (const PrecisionOptions::Mixed& each : options.mixed) bits_of(each.to);
   if (types.blocks.empty() && !options.mixed.empty())
     refuse("mixed precision with", options.to, "int8, int4, fp16+int8, fp16+int4");
+  if (half_of(options) == base::DType::kBFloat16 && target.lacks_bfloat16)
+    base::fail("SX1505", fmt::format("{} computes nothing in bfloat16", target.title),
+               "choose fp16 in place of bf16");
 }
 
 std::int64_t opset_for(const PrecisionOptions& options, const targets::Target& target,

@@ -12,7 +12,7 @@
 namespace sardonyx {
 
 // Throws SX1810 for a word that is none of those there are.
-void check(const PrecisionOptions& options);
+void check(const PrecisionOptions& options, const targets::Target& target);
 
 // What float32 becomes; undefined where it stays.
 base::DType half_of(const PrecisionOptions& options);

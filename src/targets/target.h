@@ -27,6 +27,8 @@ struct Target {
   // Whether contrib operators are fused of a model that is in half precision already, as they are
   // for every accelerator whose kernels are listed.
   bool computes_in_half = false;
+  // Whether it computes nothing in bfloat16, nor does the CPU next to it.
+  bool lacks_bfloat16 = false;
   // What it cannot take as it is, in the order in which rules are asked.
   std::span<const Rules> rules;
   // Its contrib operators, each of which is fused from several of the canonical IR.

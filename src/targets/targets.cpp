@@ -158,7 +158,9 @@ std::span<const Target> targets() {
              .about = "Operators that the CUDA provider has kernels for, in the types that it has "
                       "them for (float16 and bfloat16 without casts), at the newest opset where "
                       "this holds for the model. ONNX Runtime runs the rest on the CPU, which "
-                      "`--explain` lists.",
+                      "`--explain` lists. Images keep their channels first: GroupNorm and NhwcConv "
+                      "of com.microsoft have them last, and only a GPU can tell where they are "
+                      "quicker with the Transposes that this takes.",
              .opset = 23,
              .releases = onnxruntime_cuda_releases(),
              .rules = onnxruntime_cuda_tables(),
@@ -184,6 +186,7 @@ std::span<const Target> targets() {
                       "the inputs that onnxruntime-genai feeds.",
              .opset = 23,
              .releases = onnxruntime_webgpu_releases(),
+             .lacks_bfloat16 = true,
              .rules = onnxruntime_webgpu_tables(),
              .fusions = onnxruntime_genai_webgpu_fusions(),
              .has_quantized_operators = true,
@@ -198,6 +201,7 @@ std::span<const Target> targets() {
              .opset = 20,
              .releases = onnxruntime_releases(),
              .computes_in_half = true,
+             .lacks_bfloat16 = true,
              .rules = onnxruntime_tables(),
              .fusions = onnxruntime_genai_dml_fusions(),
              .has_quantized_operators = true,
@@ -212,6 +216,7 @@ std::span<const Target> targets() {
                       "up to 4 million rows. `--explain` lists what runs on the CPU.",
              .opset = 23,
              .releases = onnxruntime_webgpu_releases(),
+             .lacks_bfloat16 = true,
              .rules = onnxruntime_webgpu_tables(),
              .fusions = onnxruntime_webgpu_fusions(),
              .has_quantized_operators = true,

@@ -55,3 +55,18 @@ def test_experts_of_a_checkpoint_are_one_node(tmp_path: Path) -> None:
     assert kinds.count("MatMul") == 0
     assert len(kinds) == 29
     assert not left_to_the_cpu(made)
+
+
+@pytest.mark.parametrize("provider", ["dml", "webgpu"])
+def test_providers_without_bfloat16(provider: str, tmp_path: Path) -> None:
+    config = transformers.LlamaConfig(
+        hidden_size=64, intermediate_size=128, num_hidden_layers=1, num_attention_heads=4,
+        vocab_size=96, max_position_embeddings=64,
+    )  # fmt: skip
+    model = transformers.LlamaForCausalLM(config).eval()
+    with pytest.raises(sardonyx.OnnxExporterError, match=r"SX1505.*nothing in bfloat16"):
+        sardonyx.hf.export(
+            model, tmp_path / "out", runtime="onnxruntime-genai", provider=provider,
+            precision="bf16",
+        )  # fmt: skip
+    assert not (tmp_path / "out").exists()

@@ -223,3 +223,18 @@ def test_a_past_of_one_length_is_no_cache_of_one_size(checkpoint: Path, tmp_path
         sardonyx.hf.export(checkpoint, out, runtime=runtime, fixed={"past_sequence_length": 4})
         with pytest.raises(sardonyx.UsageError, match=r"SX1001.*behind 4 tokens alone"):
             sardonyx.hf.load(out).generate(torch.tensor([[11, 42, 7]]))
+
+
+def test_the_length_of_all_follows_from_the_cache_and_the_tokens(
+    checkpoint: Path, tmp_path: Path
+) -> None:
+    fixed = {"batch_size": 1, "sequence_length": 1, "past_sequence_length": 8}
+    out = tmp_path / "out"
+    sardonyx.hf.export(checkpoint, out, runtime="onnxruntime-cuda", fixed=fixed)
+    graph = onnx.load(out / "model.onnx", load_external_data=False).graph
+    shapes = {each.name: each.type.tensor_type.shape.dim for each in graph.input}
+    assert [dim.dim_value for dim in shapes["attention_mask"]] == [1, 9]
+    assert all(dim.dim_value for shape in shapes.values() for dim in shape)
+    fixed["total_sequence_length"] = 12
+    with pytest.raises(sardonyx.UsageError, match=r"SX1019.*cannot be 12.*it is 9"):
+        sardonyx.hf.export(checkpoint, out, runtime="onnxruntime-cuda", fixed=fixed)

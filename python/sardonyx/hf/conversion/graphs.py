@@ -13,7 +13,14 @@ import torch
 
 from sardonyx import _native
 from sardonyx._base.choices import CaptureStrategy, Runtime
-from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, refusal, refusals
+from sardonyx._base.errors import (
+    CaptureError,
+    Diagnostic,
+    OnnxExporterError,
+    UsageError,
+    refusal,
+    refusals,
+)
 from sardonyx._base.state import leaving_size_branches
 from sardonyx._capture.meta_tracer.symbolic.solving import hearing_fixed_sizes
 from sardonyx._capture.patches.symbolic_int_calls import whole_sizes
@@ -28,7 +35,7 @@ from sardonyx._torch_private.questions import limiting_sizes
 from sardonyx._transformers_private.tracing import no_mask_where_none_given
 from sardonyx._translate.autograd import by_forward
 from sardonyx.hf.base.caches import PAST, PAST_LENGTH, PRESENT
-from sardonyx.hf.base.example import BATCH, Dims
+from sardonyx.hf.base.example import BATCH, LENGTH, TOTAL_LENGTH, Dims
 from sardonyx.hf.base.experts import all_experts
 from sardonyx.hf.base.paired_caches import is_state
 from sardonyx.hf.base.parts import Part
@@ -337,7 +344,7 @@ def finished(
         program,
         runtime=target.runtime,
         precision=precision,
-        fixed={name: number for name, number in target.fixed.items() if name in dims},
+        fixed=_fixed(target.fixed, dims),
         max_sizes={name: number for name, number in target.max_sizes.items() if name in dims},
     ).report
     if is_for(target.runtime):
@@ -347,6 +354,23 @@ def finished(
             present = name.replace(PAST, PRESENT, 1)
             _native.write_after_readers(program._native, name, present)
     return report
+
+
+def _fixed(numbers: Mapping[str, int], dims: Collection[str]) -> dict[str, int]:
+    """Those of the dimensions. With the cache and the tokens, the length of both together is fixed:
+    PyTorch's program has it as a third size."""
+    fixed = {name: number for name, number in numbers.items() if name in dims}
+    if TOTAL_LENGTH in dims and PAST_LENGTH in fixed and LENGTH in fixed:
+        total = fixed[PAST_LENGTH] + fixed[LENGTH]
+        if fixed.setdefault(TOTAL_LENGTH, total) != total:
+            raise refusal(
+                "SX1019",
+                f"{TOTAL_LENGTH} cannot be {fixed[TOTAL_LENGTH]}: with {PAST_LENGTH} and {LENGTH} "
+                f"it is {total}",
+                "leave it out",
+                UsageError,
+            )
+    return fixed
 
 
 def dim_names(program: ONNXProgram) -> set[str]:

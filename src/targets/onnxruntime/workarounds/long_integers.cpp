@@ -306,10 +306,25 @@ unsigned bits_of_element(Value x) {
   return std::min(bits_of(x, kDeep), static_cast<unsigned>(base::bit_width(x.dtype())) - 1);
 }
 
+// Whether the sum is of keys that are attended to, of a mask of 0 and 1: no cache has 2^24.
+bool counts_keys(const Use& use) {
+  const auto all_read = [](const Node* node, const auto& is_taken) {
+    return node != nullptr && !node->output()->uses.empty() &&
+           std::ranges::all_of(node->output()->uses,
+                               [&](const onnx::Use& each) { return is_taken(each.node); });
+  };
+  return all_read(use.node, [&](const Node* last) {
+    return last->is(Op::kSub) && all_read(last, [](const Node* reader) {
+             return reader->domain == "com.microsoft" && reader->op_type == "GroupQueryAttention";
+           });
+  });
+}
+
 // float32 holds integers of 24 bits, and a sum may have those of its elements and their number.
 bool sums_many_digits(const Use& use) {
   constexpr unsigned kFloatBits = 24;
-  return use.input(0).has_rank() && bits_of_element(use.input(0)) + bits_of_count(use) > kFloatBits;
+  return use.input(0).has_rank() && !counts_keys(use) &&
+         bits_of_element(use.input(0)) + bits_of_count(use) > kFloatBits;
 }
 
 // Before: ReduceSum(x)
