@@ -340,3 +340,25 @@ def test_a_view_behind_a_branch_has_as_many_elements():
     for sizes in itertools.product((1, 2, 5), (1, 2, 7), (0, 1, 4)):
         given = inputs(*sizes)
         assert difference(made(*given)[0], Shifts()(*given)) is None, sizes
+
+
+class Decodes(torch.nn.Module):
+    """Two caches of one batch: none of the ways where one alone has no rows is taken."""
+
+    def forward(self, x, own, other):
+        x = x * 2 if own.numel() == 0 else x + own.sum(1, keepdim=True)
+        x = x - 1 if other.numel() == 0 else x + other.sum(1, keepdim=True)
+        return x.expand(own.shape[0], *x.shape[1:]) * other.shape[0]
+
+
+def test_ways_that_no_sizes_lead_to():
+    def inputs(rows, *lengths):
+        return tuple(torch.randn(rows, each, 4) for each in (1, *lengths))
+
+    dims = ({0: Dim.AUTO}, *[{0: Dim.AUTO, 1: Dim.AUTO}] * 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sardonyx.errors.OnnxExporterWarning)
+        made = sardonyx.export(Decodes(), inputs(3, 6, 5), dynamic_shapes=dims, capture="quick")
+    for sizes in itertools.product((1, 2, 5), (0, 1, 6), (0, 1, 5)):
+        given = inputs(*sizes)
+        assert difference(made(*given)[0], Decodes()(*given)) is None, sizes

@@ -12,7 +12,7 @@ from torch.utils._sympy.functions import FloorDiv, PythonMod
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.symbolic import size_samples
-from sardonyx._capture.meta_tracer.symbolic.equations import solutions
+from sardonyx._capture.meta_tracer.symbolic.equations import contradict, solutions
 from sardonyx._capture.meta_tracer.symbolic.size_samples import (
     Condition,
     SizeSamples,
@@ -105,3 +105,15 @@ def test_an_equation_is_solved_for_a_size_that_is_a_sum() -> None:
     )
     assert solutions((sympy.Eq(2 * a, 3 * b),)) == {}
     assert solutions((sympy.Eq(a * b, a),)) == {}
+
+
+def test_conditions_that_deny_each_other_by_equal_sizes() -> None:
+    a, b, c, d = sympy.symbols("a b c d", integer=True)
+    equal = [(sympy.Eq(a, b), True), (sympy.Ne(b, c), False)]
+    empty, full = (sympy.Eq(16 * a * d, 0), True), (sympy.Eq(16 * d * c, 0), False)
+    assert contradict([empty, *equal, full])
+    assert contradict([empty, full, *equal])
+    assert contradict([*equal, (sympy.Ne(a, c), True)])
+    assert not contradict([empty, full])
+    assert not contradict([*equal, empty, (sympy.Eq(d, 0), False)])
+    assert not contradict([*equal, (sympy.Gt(a, c), False)])

@@ -51,10 +51,10 @@ def contradict(conditions: Iterable[tuple[Any, bool]]) -> bool:
     known: dict[Any, bool] = {}
     conditions = list(conditions)
     equal = dict(solutions(equations_of(conditions)))
-    for given, truth in conditions:
-        relation = given.xreplace(equal)
+    for given, holds in conditions:
+        relation, truth = given.xreplace(equal), holds
         if isinstance(relation, sympy.Unequality):
-            relation, truth = sympy.Eq(*relation.args), not truth
+            relation, truth = sympy.Eq(*relation.args), not holds
         if isinstance(relation, sympy.Equality):
             relation = sympy.expand(relation.lhs - relation.rhs)
         if relation in (sympy.true, sympy.false) and bool(relation) is not truth:
