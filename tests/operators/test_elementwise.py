@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
+import sardonyx
 from tests.operators.check import Case, check, check_together, table
 from tests.operators.inputs import (
     INF,
@@ -165,3 +166,21 @@ def eager_takes(function: Callable[..., torch.Tensor], *inputs: torch.Tensor) ->
 )
 def test_elementwise(case: Case) -> None:
     check(case)
+
+
+@pytest.mark.parametrize(
+    ("function", "ops"),
+    [
+        (lambda x: x.clamp(-0.5, 1), ["Clip"]),
+        (lambda x: x.clamp(min=0.5), ["Max"]),
+        (lambda x: x.clamp(max=0.5), ["Min"]),
+        (lambda x: x.clamp(-0.5, NAN), ["Max", "Min"]),
+    ],
+)
+def test_a_clamp_has_no_more_nodes_than_bounds(function, ops):
+    class Clamps(torch.nn.Module):
+        def forward(self, x):
+            return function(x)
+
+    made = sardonyx.export(Clamps(), (specials(),))
+    assert [node.op_type for node in made.model_proto.graph.node] == ops

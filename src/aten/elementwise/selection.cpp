@@ -23,15 +23,9 @@ Outputs masked_fill(const Call& call, Emit& onnx) {
   return {onnx.where(mask, branch(call, onnx, "value"), self)};
 }
 
-// Comparing and choosing instead of Min and Max, of which ONNX does not say what they make of NaN:
-// a NaN in x stays, and a NaN bound makes everything NaN, as in PyTorch.
+// NaN where x or the bound is: ONNX does not say so, and its runtimes do as for torch.maximum.
 Value bounded(Emit& onnx, Value x, Value bound, bool from_below) {
-  if (!base::is_floating(x.dtype())) {
-    return from_below ? onnx.max({x, bound}) : onnx.min({x, bound});
-  }
-  const Value inside = from_below ? onnx.greater_or_equal(x, bound) : onnx.less_or_equal(x, bound);
-  const Value keeps = onnx.or_(inside, onnx.is_nan(x));
-  return onnx.where(keeps, x, bound);
+  return from_below ? onnx.max({x, bound}) : onnx.min({x, bound});
 }
 
 Value clamped(const Call& call, Emit& onnx, std::string_view low, std::string_view high) {
