@@ -11,7 +11,7 @@ from torch.export import Dim
 from torch.nn import functional
 
 import sardonyx
-from tests.harness import difference
+from tests.harness import Calls, difference
 
 SIZES = (2, 3, 4, 5, 7, 8, 12, 33)
 
@@ -172,15 +172,6 @@ BRANCHES = (
     shapes_are_compared,
     global_is_assigned,
 )
-
-
-class Calls(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, x):
-        return self.function(x)
 
 
 def exported(function):

@@ -12,18 +12,9 @@ from torch import Tensor, nn
 from torch.export import Dim
 
 import sardonyx
-from tests.harness import difference
+from tests.harness import Calls, difference
 
 Results = tuple[Tensor, ...]
-
-
-class Calls(nn.Module):
-    def __init__(self, function: Callable[[Tensor], Results]) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, x: Tensor) -> Results:
-        return self.function(x)
 
 
 def is_written(x: Tensor) -> Results:

@@ -13,7 +13,7 @@ import torch
 from torch.export import Dim
 
 import sardonyx
-from tests.harness import difference
+from tests.harness import Calls, difference
 
 SIZES = (0, 1, 2, 3, 5, 6, 7, 33)
 
@@ -82,15 +82,6 @@ DIMS = {
     "AUTO": (Dim.AUTO, Dim.AUTO),
     "DYNAMIC": (Dim.DYNAMIC, Dim.DYNAMIC),
 }
-
-
-class Calls(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, x):
-        return self.function(x)
 
 
 @pytest.mark.parametrize("dims", DIMS.values(), ids=DIMS)

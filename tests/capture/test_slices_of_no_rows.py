@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 import sardonyx
-from tests.harness import difference
+from tests.harness import Calls, difference
 
 
 def is_written(x: Tensor) -> Tensor:
@@ -56,15 +56,6 @@ FAILING: dict[str, Callable[[Tensor], Tensor]] = {
     "squeezed": lambda x: x[:1].squeeze(0) + 1,
     "flattened into a table": lambda x: x[:1].reshape(3) + 1,
 }
-
-
-class Calls(nn.Module):
-    def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.function(x)
 
 
 def exported(function: Callable[[Tensor], Tensor]) -> sardonyx.ONNXProgram:

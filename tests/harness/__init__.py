@@ -13,12 +13,13 @@ from __future__ import annotations
 from sardonyx._compare.tolerances import Tolerance
 
 from .comparison import difference
-from .exporting import Exported, Inputs, assert_exports, capture, export
+from .exporting import Calls, Exported, Inputs, assert_exports, capture, export
 from .interface import model_inputs, model_outputs
 from .runtime import Session
 from .wellformed import assert_wellformed
 
 __all__ = [
+    "Calls",
     "Exported",
     "Inputs",
     "Session",

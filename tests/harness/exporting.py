@@ -21,6 +21,17 @@ from .runtime import Session
 from .wellformed import assert_wellformed
 
 
+class Calls(torch.nn.Module):
+    """A module of one input, `x`, that gives what a function gives."""
+
+    def __init__(self, function: Callable[[torch.Tensor], Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.function(x)
+
+
 @dataclass(frozen=True)
 class Inputs:
     """Where tests pass several: a tuple stands for positional, a dict for keyword arguments."""

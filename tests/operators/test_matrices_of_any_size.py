@@ -7,7 +7,7 @@ import torch
 from torch.export import Dim
 
 import sardonyx
-from tests.harness import difference
+from tests.harness import Calls, difference
 
 
 def _regular(x):
@@ -34,15 +34,6 @@ WIDE = {
     "pinv": torch.linalg.pinv,
 }
 SIZES = [(2, 2), (1, 1), (0, 0), (4, 4), (0, 3), (3, 0), (3, 2)]
-
-
-class Calls(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, x):
-        return self.function(x)
 
 
 @pytest.mark.parametrize("batch", [(), (2,), (2, 3)], ids=str)

@@ -94,16 +94,32 @@ std::optional<Products> products_of(ValueInfo* value, const SortedRows& sorted) 
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-// What is limited by `compare`, and the limit: x where it compares so or is NaN, else the limit.
-std::pair<ValueInfo*, double> limited(ValueInfo* value, Op compare) {
-  const Node* choice = made_by(value, Op::kWhere);
-  const Node* either = choice == nullptr ? nullptr : made_by(choice->input(0), Op::kOr);
-  const Node* inside = either == nullptr ? nullptr : made_by(either->input(0), compare);
-  const auto limit = inside == nullptr ? std::nullopt : number_of(choice->input(2));
-  if (!limit || inside->input(0) != choice->input(1) || number_of(inside->input(1)) != limit ||
-      made_by(either->input(1), Op::kIsNaN) == nullptr)
-    return {value, kUnlimited};
-  return {choice->input(1), *limit};
+struct Limited {
+  ValueInfo* value;
+  double lowest = -kUnlimited, highest = kUnlimited;
+};
+
+// What Clip, Min or Max by numbers limits, and its limits; the value without any otherwise.
+Limited limited(ValueInfo* value) {
+  const Limited all{value};
+  const Node* node = value->producer;
+  if (node == nullptr) return all;
+  const auto limit = [&](std::size_t place, double otherwise) -> std::optional<double> {
+    const ValueInfo* given = place < node->inputs.size() ? node->input(place) : nullptr;
+    return given == nullptr ? otherwise : number_of(given);
+  };
+  std::optional<double> lowest = -kUnlimited, highest = kUnlimited;
+  if (node->is(Op::kClip)) {
+    lowest = limit(1, -kUnlimited);
+    highest = limit(2, kUnlimited);
+  } else if (node->is(Op::kMin) && node->inputs.size() == 2) {
+    highest = limit(1, kUnlimited);
+  } else if (node->is(Op::kMax) && node->inputs.size() == 2) {
+    lowest = limit(1, -kUnlimited);
+  } else {
+    return all;
+  }
+  return lowest && highest ? Limited{node->input(0), *lowest, *highest} : all;
 }
 
 // Every other column, from `first` on; null where it is something else.
@@ -140,7 +156,7 @@ std::optional<Gates> gates_of(ValueInfo* value) {
   if (gated == nullptr) return std::nullopt;
   Gates found;
   found.alpha = gated->float_or("alpha", 1.0F);
-  const auto [gate, most] = limited(gated->input(0), Op::kLessOrEqual);
+  const Limited gate = limited(gated->input(0));
   ValueInfo* linear = gated->input(1);
   if (const Node* sum = made_by(linear, Op::kAdd)) {
     const auto beta = number_of(sum->input(1));
@@ -148,15 +164,16 @@ std::optional<Gates> gates_of(ValueInfo* value) {
     found.beta = *beta;
     linear = sum->input(0);
   }
-  const auto [from_below, highest] = limited(linear, Op::kLessOrEqual);
-  const auto [between, lowest] = limited(from_below, Op::kGreaterOrEqual);
-  const bool is_even = most == highest && (most == kUnlimited || lowest == -most);
-  if (!is_even || (most == kUnlimited && between != from_below)) return std::nullopt;
-  found.limit = most;
-  found.hidden = half_of(gate, 0);
+  const Limited between = limited(linear);
+  if (gate.lowest != -kUnlimited || gate.highest != between.highest ||
+      between.lowest != -between.highest)
+    return std::nullopt;
+  found.limit = gate.highest;
+  found.hidden = half_of(gate.value, 0);
   found.are_halves = found.hidden != nullptr;
-  if (!found.are_halves) found.hidden = columns_of(gate, 0);
-  const ValueInfo* other = found.are_halves ? half_of(between, 1) : columns_of(between, 1);
+  if (!found.are_halves) found.hidden = columns_of(gate.value, 0);
+  const ValueInfo* other =
+      found.are_halves ? half_of(between.value, 1) : columns_of(between.value, 1);
   if (found.hidden == nullptr || other != found.hidden) return std::nullopt;
   return found;
 }
