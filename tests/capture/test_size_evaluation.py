@@ -6,13 +6,12 @@ import random
 from typing import Any
 
 import pytest
+import sympy
+from torch.utils._sympy import functions
 
-sympy = pytest.importorskip("sympy")
-from torch.utils._sympy import functions  # noqa: E402 (the operators that sizes have)
-
-from sardonyx._capture.meta_tracer.symbolic.evaluation import evaluator  # noqa: E402
-from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes  # noqa: E402
-from sardonyx._capture.meta_tracer.symbolic.size_tables import (  # noqa: E402
+from sardonyx._capture.meta_tracer.symbolic.evaluation import evaluator
+from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
+from sardonyx._capture.meta_tracer.symbolic.size_tables import (
     SizeTable,
     outcomes,
 )

@@ -6,19 +6,18 @@ import random
 from typing import Any
 
 import pytest
+import sympy
+from torch.utils._sympy import functions
 
-sympy = pytest.importorskip("sympy")
-from torch.utils._sympy import functions  # noqa: E402 (the operators that sizes have)
-
-from sardonyx._capture.meta_tracer.symbolic import size_tables  # noqa: E402
-from sardonyx._capture.meta_tracer.symbolic.size_tables import (  # noqa: E402
+from sardonyx._capture.meta_tracer.symbolic import size_tables
+from sardonyx._capture.meta_tracer.symbolic.size_tables import (
     SizeTable,
     one_value,
     outcomes,
     truth_of,
 )
 
-from .test_size_evaluation import SYMBOLS, real_of, relation_of  # noqa: E402
+from .test_size_evaluation import SYMBOLS, real_of, relation_of
 
 H, W = SYMBOLS
 ROWS = [dict(zip(SYMBOLS, sizes, strict=True)) for sizes in ((0, 0), (0, 3), (2, 9), (4099, 64))]

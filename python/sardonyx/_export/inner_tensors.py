@@ -6,7 +6,7 @@ torch.export keeps such a weight as one input, and has a call for each tensor th
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import torch
@@ -64,14 +64,14 @@ def with_inner_tensors(program: ExportedProgram) -> ExportedProgram:
     by_name = {spec.arg.name: spec for spec in (*specs, *kinds.values())}
     signature = copy.copy(program.graph_signature)
     signature.input_specs = [by_name[node.name] for node in nodes]
-    plain: Any = _WithInnerTensors(
+    plain = _WithInnerTensors(
         program,
         graph=graph,
         graph_module=torch.fx.GraphModule(program.graph_module, graph),
         graph_signature=signature,
         state_dict=held,
     )
-    return plain  # type: ignore[no-any-return]
+    return cast("ExportedProgram", plain)  # which it stands for
 
 
 def _is_read(node: torch.fx.Node) -> bool:

@@ -130,7 +130,7 @@ def _new_iterations() -> Iterations:
 
 @dataclass
 class _Attempts:
-    """Those of one model, each of which knows what those before it have found out.
+    """The attempts of one capture. Each uses what earlier ones have found out.
 
     Attributes:
         shapes: the dynamic shapes, as torch.export takes them, declared or relaxed

@@ -80,7 +80,7 @@ class BranchExplorer:
         self._runs = 1
         self._base = recorder.scopes.outermost  # the graph whose end branches run to
         self._places: dict[Place, str] = {}  # of branches on data, or on sizes
-        self.meets_loops = False  # over sizes, each of which is a loop of the program
+        self.meets_loops = False  # whether a loop over a size was recorded
         self._checks: dict[Place, None] = {}  # of those that decide whether the model raises
         # What has to be so of sizes, since the model raises for most others, though not for all.
         self._left_out: dict[Place, Any] = {}
